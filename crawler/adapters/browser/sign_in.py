@@ -9,6 +9,7 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
 
 import ada_url
 from playwright.async_api import Error as PlaywrightError
@@ -121,12 +122,13 @@ async def asks_for(page: Page, login: Login) -> bool:
 
 
 def leads_to_login(url: str, location: str, login: Login) -> bool:
-    """Whether a redirect leads to a page that the login opens."""
+    """Whether a redirect leads to a page that the login opens. Its query may say where to go on from there; but where a
+    site has one path for all pages, another value of a parameter is another page."""
     try:
-        target = _without_query(ada_url.join_url(url, location))
+        target = ada_url.join_url(url, location)
     except ValueError:
         return False
-    return any(target == _without_query(step.url) for step in login.steps if step.do is Do.OPEN)
+    return any(_is_same_page(target, step.url) for step in login.steps if step.do is Do.OPEN)
 
 
 def origin_of(url: str) -> str:
@@ -138,6 +140,13 @@ def origin_of(url: str) -> str:
 
 def _without_query(url: str) -> str:
     return str(ada_url.URL(url).href).partition("#")[0].partition("?")[0]
+
+
+def _is_same_page(one: str, other: str) -> bool:
+    if _without_query(one) != _without_query(other):
+        return False
+    mine, its = (dict(parse_qsl(urlsplit(url).query, keep_blank_values=True)) for url in (one, other))
+    return all(mine[name] == its[name] for name in mine.keys() & its.keys())
 
 
 def _fills(login: Login) -> list[Step]:

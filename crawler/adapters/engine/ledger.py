@@ -142,6 +142,12 @@ class Ledger:
             rows = connection.execute(text(_PARENTS), {"crawl": crawl_id, "urls": list(urls)})
             return {row.url: row.parent for row in rows}
 
+    def linked_first_now(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> set[str]:
+        """Those of these addresses to which a page of this crawl links, and none of the earlier one did."""
+        with transaction(self._engine) as connection:
+            given = {"crawl": crawl_id, "before": baseline_id, "urls": list(urls)}
+            return set(connection.execute(text(_LINKED_FIRST_NOW), given).scalars())
+
     def light_links(self, crawl_id: UUID) -> Iterator[str]:
         """Where the light copies of rendered pages link to."""
         with transaction(self._engine) as connection:
@@ -209,6 +215,15 @@ SELECT u.url FROM crawl_discovered_urls u JOIN page_versions v ON v.id = u.versi
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('render_unavailable', 'render_failed')
     AND u.rendering ->> 'shell' IS NOT NULL AND ((u.rendering ->> 'shell')::int < :words
         OR EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai'))
+"""
+_LINKED_FIRST_NOW = """
+SELECT url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND url = ANY(:urls) AND source = 'link'
+EXCEPT
+SELECT link ->> 'url' FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+CROSS JOIN LATERAL jsonb_array_elements(v.links) AS link
+WHERE u.crawl_job_id = :before AND link ->> 'url' = ANY(:urls)
 """
 _LIGHT_LINKS = """
 SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u

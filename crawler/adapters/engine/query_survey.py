@@ -67,6 +67,10 @@ class QuerySurvey:
         """What the project's last crawl saw at these addresses when it tried them."""
         return self._pages(_TRIED_BEFORE, {"crawl": crawl_id, "urls": list(urls)})
 
+    def stored_before(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
+        """Pages of the project's last crawl as their servers sent them."""
+        return self._pages(_STORED_BEFORE, {"crawl": crawl_id, "urls": list(urls)})
+
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
         """Pages of this crawl as their servers sent them."""
         return self._pages(_STORED, {"crawl": crawl_id, "urls": list(urls)})
@@ -172,6 +176,7 @@ JOIN page_versions v ON v.id = u.version_id AND v.crawl_method = 'lightweight'
 JOIN snapshots s ON s.id = v.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done'
 """
+_STORED_BEFORE = f"{_LAST} {_STORED.replace(':crawl', '(SELECT id FROM last)')}"  # noqa: S608 - both parts are constants
 _CONFIG = """
 UPDATE crawl_jobs SET config = CAST(:config AS jsonb), updated_at = now()
 WHERE id = :id AND status = 'in_progress'

@@ -12,19 +12,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.changes.removals import (
-    BY_NAME,
     COUNTED,
     GONE_STATUSES,
     Key,
     LostPage,
     Move,
     Removal,
-    SignIns,
     kind_by_reason,
     pair_moves,
     settle_targets,
 )
 from crawler.domain.changes.shared_redirects import barrier_targets, earlier_barrier_targets, temporary_targets
+from crawler.domain.changes.sign_ins import BY_NAME, SignIns
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.reasons import FAILED, Reason
 

@@ -5,17 +5,19 @@ are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave
 room, are not missing here: that is news of another kind, or the user's own wish.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.coverage_words import because, blind_words, limited_words, unlinked_words
-from crawler.domain.changes.removals import BY_NAME, UNSETTLED, LostPage, Removal, SignIns, leads_to
+from crawler.domain.changes.removals import UNSETTLED, LostPage, Removal, leads_to
+from crawler.domain.changes.sign_ins import BY_NAME, SignIns
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.reasons import Reason
 
@@ -27,6 +29,8 @@ MOST_REASONS = 10
 CREDENTIALS_EXPIRED = "credentials_expired"
 SECTION_CLOSED = "section_closed"
 MOST_EXAMPLES = 5
+MOST_PARAMETERS = 3
+_SPACE = re.compile(r"[:/]")
 
 
 class Cause(StrEnum):
@@ -167,15 +171,17 @@ def _is_blind(compared: int, missing: int) -> bool:
 
 
 def _is_closed(group: UnseenPages) -> bool:
-    return group.section is not None and group.pages >= FEWEST
+    """A section, or pages that ask to sign in wherever they are: that happens to nobody by chance."""
+    return group.pages >= FEWEST and (group.section is not None or group.cause is Cause.SIGN_IN)
 
 
 def _code(groups: Sequence[UnseenPages], compared: int, missing: int, *, asks: bool) -> str:
     if asks:
         return CREDENTIALS_EXPIRED
-    if not _is_blind(compared, missing):
-        return SECTION_CLOSED
-    return next(group.cause.value for group in groups if group.cause not in _WANTED)
+    if _is_blind(compared, missing):
+        return next(group.cause.value for group in groups if group.cause not in _WANTED)
+    closed = [group for group in groups if _is_closed(group)]
+    return SECTION_CLOSED if any(group.section for group in closed) else closed[0].cause.value
 
 
 def _unseen(changes: Changes, found: Found) -> Iterable[Unseen]:
@@ -211,7 +217,7 @@ def _grouped(unseen: Sequence[Unseen], compared: Sequence[str]) -> list[UnseenPa
     groups: dict[tuple[Cause, str | None], list[str]] = {}
     for page in unseen:
         groups.setdefault((page.cause, page.target), []).append(page.url)
-    sections = Counter(section for url in compared for section in _sections(url))
+    sections = Counter(section for url in compared if groups for section in _sections(url))
     found = [
         UnseenPages(
             cause=cause,
@@ -229,14 +235,25 @@ def _section(urls: Sequence[str], compared: Mapping[str, int]) -> str | None:
     """The longest path that all of these pages are below and no compared page is."""
     common = set(_sections(urls[0])).intersection(*map(_sections, urls))
     closed = [section for section in common if not compared.get(section)]
-    return urlsplit(max(closed, key=len)).path if len(urls) >= FEWEST and closed else None
+    if len(urls) < FEWEST or not closed:
+        return None
+    parts = urlsplit(max(closed, key=lambda section: ("?" not in section, len(section), section)))
+    return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 def _sections(url: str) -> list[str]:
-    """The folders a page is in, with its host; not the root, which is no section."""
+    """The folders a page is in, with its host; not the root, which is no section. Where its query names the page, the
+    parameters that it has in common with others, and the spaces of names in them: `/wiki?id=staff:rota` is in
+    `/wiki?id=staff:`."""
     parts = urlsplit(url)
     names = [name for name in parts.path.split("/")[:-1] if name]
-    return [f"//{parts.netloc}/{'/'.join(names[: at + 1])}/" for at in range(len(names))]
+    found = [f"//{parts.netloc}/{'/'.join(names[: at + 1])}/" for at in range(len(names))]
+    for pair in unquote(parts.query).split("&")[:MOST_PARAMETERS]:
+        ends = [end.end() for end in _SPACE.finditer(pair.partition("=")[2])][:MOST_PARAMETERS]
+        start = len(pair.partition("=")[0]) + 1
+        found += [f"//{parts.netloc}{parts.path}?{pair[: start + end]}" for end in ends]
+        found += [f"//{parts.netloc}{parts.path}?{pair}"] if pair else []
+    return found
 
 
 def is_failing(summary: Mapping[str, Any] | None) -> bool:
@@ -249,7 +266,7 @@ def coverage_sentence(summary: Mapping[str, Any] | None) -> str | None:
     return found
 
 
-def sign_in_targets(summary: Mapping[str, Any] | None) -> frozenset[str]:
+def sign_in_places(summary: Mapping[str, Any] | None) -> frozenset[str]:
     """Where pages of a crawl were asked to sign in."""
     groups = ((summary or {}).get("coverage") or {}).get("unseen", ())
     return frozenset(group["target"] for group in groups if group["cause"] == Cause.SIGN_IN and group["target"])

@@ -4,7 +4,7 @@ What a page must say for it: `diffs/soft_not_found.py`, `pages/refreshes.py`.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from crawler.domain.changes.comparison import Changes
@@ -23,6 +23,15 @@ def with_errors_of_the_site(pages: Mapping[str, FilteredPage], compared: int) ->
         if len(urls) >= SHARED_TARGET and len(urls) >= MOST_OF_SITE * compared:
             marked |= {url: FilteredPage((), (), Wall.ERROR, passed=passed) for url in urls}
     return marked
+
+
+def without_told(changes: Changes, urls: Container[str]) -> Changes:
+    """Changes without the end of pages that only said that they were gone before: that was told then."""
+    return replace(
+        changes,
+        removed=tuple(url for url in changes.removed if url not in urls),
+        lost=tuple(page for page in changes.lost if page.url not in urls),
+    )
 
 
 def without_gone(changes: Changes, pages: Mapping[str, FilteredPage]) -> tuple[Changes, dict[str, FilteredPage]]:

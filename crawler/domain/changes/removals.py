@@ -3,13 +3,13 @@
 Pages that a crawl did not meet are asked for by probes: `probes.py`, planned by `handlers/crawls/plan_probes.py`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from crawler.domain.changes.sign_ins import BY_NAME, SignIns, without_query
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
 from crawler.domain.reasons import Reason
 
@@ -22,32 +22,9 @@ SHARED_TARGET = 3
 """So many pages sent to one place did not move there: for the time being, or to a login, or with most of the site, they
 are behind a barrier; else they were given up for it."""
 MOST_OF_SITE = 0.5
-_SIGN_IN = re.compile(
-    r"(?:^|[/.])(?:log-?in|log-?on|sign[-_]?in|sso|oauth2?|auth|authenticate|session/new|wp-login|cas/login)(?:[/.?#]|$)",
-    re.IGNORECASE,
-)
 MOST_HOPS = 10
 MOST_EXAMPLES = 5
 MOST_GROUPS = 50
-
-
-class SignIns(NamedTuple):
-    """Which redirects ask to sign in: those whose address says so, and those whose page has a field for a password."""
-
-    targets: frozenset[str] = frozenset()
-    """Addresses that have one, without their queries."""
-    has_credentials: bool = False
-    """The site let us in before, so a single page that leads to one is behind it."""
-
-    def asks(self, target: str | None) -> bool:
-        return target is not None and (_SIGN_IN.search(target) is not None or without_query(target) in self.targets)
-
-
-BY_NAME = SignIns()
-
-
-def without_query(target: str) -> str:
-    return re.split(r"[?#]", target)[0]
 
 
 class Removal(StrEnum):
@@ -169,8 +146,10 @@ def leads_to(page: LostPage, sign_ins: SignIns = BY_NAME) -> str | None:
     """Where a page leads. A query that says where to go on from there, as that of a login does, is left out."""
     if page.target is None:
         return None
+    if place := sign_ins.place(page.target):
+        return place
     goes_on = page.status in TEMPORARY and _names_page(page.target.partition("?")[2], page.url)
-    return without_query(page.target) if goes_on or sign_ins.asks(page.target) else page.target
+    return without_query(page.target) if goes_on else page.target
 
 
 def _names_page(query: str, url: str) -> bool:

@@ -5,7 +5,8 @@ Those that still lead there when the next crawl comes, and to no sign-in page, w
 
 from collections.abc import Container, Iterable, Mapping
 
-from crawler.domain.changes.removals import Key, LostPage, Removal, SignIns
+from crawler.domain.changes.removals import Key, LostPage, Removal
+from crawler.domain.changes.sign_ins import SignIns
 
 
 def barrier_targets(lost: Iterable[LostPage], barred: Iterable[LostPage], key_of: Key, sign_ins: SignIns) -> set[str]:

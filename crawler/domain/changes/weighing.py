@@ -19,6 +19,7 @@ from crawler.domain.changes.new_walls import WallText, is_a_wall
 from crawler.domain.changes.removals import Move
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.diffs.replaced_text import said_lines
+from crawler.domain.diffs.soft_not_found import is_not_found
 from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import Moves, moves
 from crawler.domain.noise.clocks import Moments
@@ -66,6 +67,13 @@ def is_only_a_wall(page: PageOfCrawl, given: tuple[RuleSet, Sequence[WallText]])
     rules, walls = given
     try:
         return is_a_wall(page.side.blocks(rules), page.url, walls)
+    except UnparsablePage:
+        return False
+
+
+def says_it_is_gone(page: PageOfCrawl, _: None) -> bool:
+    try:
+        return is_not_found(page.side.blocks(NO_RULES))
     except UnparsablePage:
         return False
 

@@ -54,13 +54,16 @@ class _Version:
         return all(told) if told else None
 
     def aged(self, line: str, place: str) -> bool | None:
-        """The same of the only age at a place that may be this one."""
+        """The same of the age at a place that may be this one: the only one there, or among others the only one that
+        became it by the time that went by, unless it stood there already."""
         there = self._ages.get(place, set())
         lines = {one for one in there if age_texts(one, line)} if len(there) <= MOST_LINES else set()
-        age = aged(lines.pop(), line, self._since) if len(lines) == 1 else None
-        if age is None or (age.agrees and not age.had_to_move):
+        ages = [age for one in lines if (age := aged(one, line, self._since))]
+        if len(ages) > 1:
+            ages = [age for age in ages if age.is_telling and line not in lines]
+        if len(ages) != 1 or (ages[0].agrees and not ages[0].had_to_move):
             return None
-        return age.agrees
+        return ages[0].agrees
 
     def _values(self, frame: str, place: str) -> set[str]:
         """The values that stand between these words, at this place or anywhere; two of them are enough to know."""

@@ -5,6 +5,7 @@ looked, nor of tomorrow. So each crawl looks at some addresses that it took for 
 something, or leads to something, that this page does not, a parameter that tells the two apart is kept.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -23,6 +24,7 @@ DIFFER = "pages that were taken for one differ"
 MOST_LINKS = 20_000
 """Links of which these are chosen."""
 
+_NUMBER = re.compile(r"\d+")
 _NEVER: Mapping[str, Answer] = MappingProxyType({})
 Pairs = frozenset[tuple[str, str]]
 Value = tuple[str, str, str]
@@ -79,7 +81,7 @@ def told_apart(
     """Parameters that have to be kept, one of a path at a time: then it is seen what is still taken for one page.
 
     `leads_on`: whether a page has a link to a page that no other page links to.
-    `before`: what the same addresses said when the crawl before looked at them.
+    `before`: what the same addresses, and those that stand for them, said when the crawl before looked at them.
     """
     values = _values(links)
     without_end = _without_end(answers.values(), values)
@@ -92,7 +94,7 @@ def told_apart(
     for path, mine in sorted(by_path.items()):
         for fold in mine:
             names = [name for name in fold.apart if (path, name) not in without_end]
-            if names and _is_contradiction(fold, mine, answers, leads_on, tried, before.get(fold.other.href)):
+            if names and _is_contradiction(fold, mine, answers, leads_on, tried, before):
                 name = min(names, key=lambda name: ((path, name) in tried, counts[path, name], name))
                 yield LearnedParam(path=path, name=name, role=ParamRole.KEPT, why=DIFFER)
                 break
@@ -104,19 +106,34 @@ def _is_contradiction(
     answers: Mapping[str, Answer],
     leads_on: Callable[[Answer], bool],
     tried: set[tuple[str, str]],
-    before: Answer | None,
+    before: Mapping[str, Answer],
 ) -> bool:
-    if leads_on(answers[fold.other.href]):
+    if leads_on(answers[fold.other.href]) or _was_edited_alone(fold, answers, before):
         return True
     if not _says_more(fold, answers):
         return False
     if len(fold.apart) > 1 or (fold.path, fold.apart[0]) not in tried:
         return True
-    if before is not None and not is_own(before, [answers[fold.stands.href]], answers[fold.stands.href]):
+    was = before.get(fold.other.href)
+    if was is not None and not is_own(was, [answers[fold.stands.href]], answers[fold.stands.href]):
         return True  # it said nothing of its own when it was looked at last: no old revision, but an edit
     # Trials showed that pages are alike with it: one old revision that has little in common with the last proves less.
     alike = [other for other in looks if other.apart == fold.apart]
     return 2 * sum(_says_more(other, answers) for other in alike) >= len(alike)
+
+
+def _was_edited_alone(fold: Fold, answers: Mapping[str, Answer], before: Mapping[str, Answer]) -> bool:
+    """Whether an address says something else since it was looked at last, however little, while the one that stands for
+    it says what both said then, but for numbers. What is never the same twice differed then, too."""
+    was, stood = before.get(fold.other.href), before.get(fold.stands.href)
+    if was is None or stood is None or answers[fold.other.href].noindex:
+        return False
+    said = _said(stood)
+    return _said(was) == said == _said(answers[fold.stands.href]) != _said(answers[fold.other.href])
+
+
+def _said(page: Answer) -> frozenset[str]:
+    return frozenset(_NUMBER.sub("#", line) for line in (page.title, *page.lines))
 
 
 def _says_more(fold: Fold, answers: Mapping[str, Answer]) -> bool:

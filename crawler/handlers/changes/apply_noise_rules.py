@@ -5,7 +5,7 @@ The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_c
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from crawler.domain.changes.filtered_changes import (
     filter_changes,
     rules_for_random_tokens,
 )
-from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone
+from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone, without_told
 from crawler.domain.changes.moved_pages import (
     MOST_BYTES,
     MOST_PAGES,
@@ -32,7 +32,7 @@ from crawler.domain.changes.moved_pages import (
 )
 from crawler.domain.changes.new_walls import MOST_PAGES as MOST_NEW
 from crawler.domain.changes.new_walls import without_new
-from crawler.domain.changes.removals import Move
+from crawler.domain.changes.removals import Move, Removal
 from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
 from crawler.domain.changes.weighing import (
@@ -43,6 +43,7 @@ from crawler.domain.changes.weighing import (
     learned_values,
     moved_since,
     moves_among,
+    says_it_is_gone,
     wall_texts,
     weigh,
     weigh_moves,
@@ -123,6 +124,7 @@ class ApplyNoiseRules:
             found = self._filter(baseline, crawl, changes, rules, walled._replace(unjudged=found.by_hash), judge)
         self._count(found)
         found = self._without_new_walls(crawl, found, rules, judge)
+        found = found._replace(changes=self._without_told_ends(baseline, found.changes, known, judge))
         found = found._replace(changes=self._with_moves(baseline, crawl, found, rules, judge))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
@@ -140,6 +142,13 @@ class ApplyNoiseRules:
         new = self._pairs.stored(crawl.id, found.changes.new[:MOST_NEW])
         urls = {page.url for page, is_wall in judge.each(is_only_a_wall, new, (rules, walls)) if is_wall is True}
         return found._replace(changes=without_new(found.changes, urls), only_walls=frozenset(urls))
+
+    def _without_told_ends(self, baseline: CrawlJob, changes: Changes, walled: Container[str], judge: Judge) -> Changes:
+        """What an error of the whole site said of pages (`walled`) was not told as their end."""
+        gone = [page.url for page in changes.lost if page.kind is Removal.GONE and page.url not in walled][:MOST_PAGES]
+        pages = self._pairs.stored(baseline.id, gone) if gone else ()
+        told = {page.url for page, says_it in judge.each(says_it_is_gone, pages, None) if says_it is True}
+        return without_told(changes, told)
 
     def _with_moves(
         self, baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges, rules: RuleSet, judge: Judge

@@ -20,14 +20,15 @@ from crawler.domain.changes.comparison import (
     compare,
     without_shells,
 )
-from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_targets
+from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_places
 from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.new_walls import only_walls
 from crawler.domain.changes.newly_watched import found_through
 from crawler.domain.changes.readdressed import NewAddress, two_pages
-from crawler.domain.changes.removals import COUNTED, SignIns
+from crawler.domain.changes.removals import COUNTED
+from crawler.domain.changes.sign_ins import SignIns
 from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
@@ -59,6 +60,7 @@ class DiffLedger(Protocol):
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]: ...
+    def linked_first_now(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> set[str]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
     def shells(self, crawl_id: UUID) -> set[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
@@ -174,7 +176,7 @@ class DiffCrawl:
         seen = list(self._ledger.seen_pages(crawl.id))
         probed = [probe for probe in self._probes.probed(crawl.id) if probe.url not in no_pages]
         sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, judge, has_credentials=has_credentials)
-        sign_ins = sign_ins._replace(targets=sign_ins.targets | sign_in_targets(baseline.change_summary))
+        sign_ins = sign_ins._replace(places=sign_ins.places | sign_in_places(baseline.change_summary))
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
         changes = compare(
@@ -216,6 +218,7 @@ class DiffCrawl:
 
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
         """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
+        Those to which nothing led then are: an address that only a new revision has is news of that page.
 
         They are compared with what the earlier crawl saw at that very address, if it looked. Nor is what only they lead
         to new: they are queued when nothing else is left, so no other page links to it. But it is if the earlier crawl
@@ -227,6 +230,7 @@ class DiffCrawl:
             return changes
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
+        watched -= self._ledger.linked_first_now(crawl.id, baseline.id, sorted(watched)) if watched else set()
         unseen = watched - self._probes.tried(baseline.id)  # what the others led to then is known
         told = {*changes.changed, *changes.unchanged}
         known = self._probes.adopt_looks(crawl.id, baseline.id, sorted(watched - told))

@@ -1,8 +1,7 @@
 """Finds redirect targets that ask to sign in: pages of the crawl that have a field for a password.
 
 Addresses alone do not tell: sign-in pages are called what their language calls them. Nor does a field that the other
-pages of the site have as well: then it is a part of their frame. What follows from it: `SignIns` in
-`domain/changes/removals.py`.
+pages of the site have as well: then it is a part of their frame. What follows from it: `domain/changes/sign_ins.py`.
 """
 
 from collections import Counter
@@ -11,7 +10,8 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.changes.comparison import Probed, SeenPage, Standing
-from crawler.domain.changes.removals import Key, SignIns, without_query
+from crawler.domain.changes.removals import Key
+from crawler.domain.changes.sign_ins import SignIns, shared_places
 from crawler.domain.changes.weighing import password_fields
 from crawler.domain.judging import Judge
 from crawler.domain.noise.page_pairs import PageOfCrawl
@@ -48,9 +48,10 @@ class FindSignIns:
         few = {urls[key]: key for key, _ in counted.most_common(MOST_TARGETS)}
         others = [url for key, url in urls.items() if key not in counted]
         asking = self._asking(crawl_id, few, spread(others, MOST_OTHERS), judge)
-        return SignIns(
-            frozenset(without_query(target) for target, key in keys.items() if key in asking), has_credentials
-        )
+        examined = {*few.values()} - asking
+        other_pages = [url for key, url in urls.items() if "?" in url and (key not in counted or key in examined)]
+        places = shared_places((target for target, key in keys.items() if key in asking), other_pages)
+        return SignIns(places, has_credentials)
 
     def _asking(self, crawl_id: UUID, urls: Mapping[str, str], others: Sequence[str], judge: Judge) -> set[str]:
         """Keys of the pages at these URLs that have a field for a password, and more of them than other pages have."""

@@ -36,6 +36,7 @@ class Survey(Protocol):
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
+    def stored_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
     def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
     def save(
         self,
@@ -112,9 +113,12 @@ class SurveyQueries:
             return self._go_on(saved) if saved else True
         seen = {fold.other.href for fold in looks}
         pages = [page for page in tried if page.url in seen]
-        stored = self._survey.stored(crawl.id, sorted({fold.stands.href for fold in looks})) if pages else ()
-        answers = self._answers([*pages, *stored], crawl.config)
-        before = self._answers(self._survey.tried_before(crawl.id, sorted(seen)) if pages else (), crawl.config)
+        if not pages:
+            return False
+        stands = sorted({fold.stands.href for fold in looks})
+        answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
+        earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
+        before = self._answers(earlier, crawl.config)
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id)):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))

@@ -302,6 +302,36 @@ def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_stat
     assert removed_in(crawler.again(second)) == []
 
 
+def test_the_end_of_a_page_is_told_once_though_it_is_said_in_two_ways(crawler: Engine, site: Site) -> None:
+    """It is linked all the time, and answers 200 before it answers 404."""
+    kept = [f"/kept/{n}" for n in range(4)]
+    lay(site, {"/": [*kept, "/title", "/other"], **dict.fromkeys(kept, ())})
+    lay(site, {path: page(title=f"About {path}", body=f"<p>All of {path}</p>") for path in ("/title", "/other")})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/title": GONE["/title"]})
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [site.url("/title")]
+    site.remove("/title")
+    site.remove("/other")
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == [site.url("/other")]
+    assert told(crawl)["not_compared_urls"] == []
+
+
+def test_a_page_that_is_gone_after_an_error_of_the_whole_site_is_removed(crawler: Engine, site: Site) -> None:
+    """The error said of every page that it is gone, and nothing was told as removed then."""
+    paths = [f"/p{n}" for n in range(6)]
+    pages = {path: page(title=f"About {path}", body=f"<p>All of {path}</p>") for path in paths}
+    lay(site, {"/": paths, **pages})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, dict.fromkeys(paths, GONE["/title"]))
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == []
+    lay(site, pages)
+    site.remove("/p3")
+    assert removed_in(crawler.again(crawl)) == [site.url("/p3")]
+
+
 # ---- where a barrier leads is no page of the site
 
 

@@ -5,7 +5,7 @@ import pytest
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
-from tests.integration.urls.test_query_sites import changed, kept, roles, served, told
+from tests.integration.urls.test_query_sites import changed, kept, roles, served, text, told
 
 FRAME = "<p>The register of the old harbour, kept since long ago</p>"
 
@@ -118,6 +118,39 @@ def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: 
         texts = crawler.tools.changes.describe.texts(third, 20, 10)
         assert [line.added for text in texts for line in text.lines if line.added and "flood" in line.added]
         assert told(crawler.again(third)) == (0, 0, 0), "and it is told once"
+
+
+class Lamp:
+    """One lamp in three colours, which says the same of each; the time differs with each request."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, str] = {}
+        self.edition = "first"
+        self._asked = 0
+
+    def __call__(self, path: str, query: dict[str, str]) -> str | None:
+        self._asked += 1
+        colours = [f"/lamp?colour={colour}" for colour in ("red", "green", "blue")]
+        if path == "/":
+            return page("/lamp", *colours, title="Lamps", body=FRAME)
+        note = f"<p>{self.notes.get(query.get('colour', ''), 'In stock')}</p>"
+        words = text(f"the lamp of the {self.edition} edition")
+        return page(*colours, title="The lamp", body=f"{words}{note}<p>Asked {self._asked} times</p>")
+
+
+def test_a_few_words_on_one_of_several_addresses_are_told(crawler: Engine) -> None:
+    site = Lamp()
+    with served(site) as (url, _):
+        crawl = crawler.again(crawler.crawl(url, use_sitemaps=False))
+        assert (kept(crawler, crawl), roles(crawl)) == (["/", "/lamp"], {"/lamp?colour": "dropped"})
+        site.edition = "second"
+        crawl = crawler.again(crawl)
+        assert (changed(crawl), roles(crawl)) == (["lamp"], {"/lamp?colour": "dropped"}), "the same on all of them"
+        site.notes["blue"] = "Sold out"
+        crawl = crawler.again(crawl)
+        assert roles(crawl) == {"/lamp?colour": "kept"}
+        assert (changed(crawl), told(crawl)) == (["lamp?colour=blue"], (0, 1, 0))
+        assert told(crawler.again(crawl)) == (0, 0, 0), "once"
 
 
 def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_same(crawler: Engine) -> None:

@@ -1,5 +1,7 @@
 """How many pages should have been compared, and when too few were."""
 
+from dataclasses import replace
+
 import pytest
 
 from crawler.domain.changes.comparison import Changes
@@ -76,6 +78,29 @@ def test_a_section_is_closed_if_no_page_in_it_was_compared() -> None:
 def test_pages_in_many_places_are_no_section() -> None:
     found = covered(50, *(page._replace(url=f"{SITE}/{n}x") for n, page in enumerate(lost(6))))
     assert (found.failing, found.unseen[0].section) == (False, None)
+
+
+def test_a_section_of_a_query_site_is_what_its_addresses_have_in_common() -> None:
+    def pages(*queries: str) -> list[str]:
+        return [f"{SITE}/read?{query}" for query in queries]
+
+    compared = Changes((), (), (), tuple(pages("id=open:1", "id=open:2", "area=3&t=1")), ())
+    for queries, section in (
+        (("id=staff:1", "id=staff:2", "id=staff:rota:3"), "/read?id=staff:"),
+        (("area=4&t=1", "area=4&t=2", "area=4"), "/read?area=4"),
+        (("id=a1", "id=a2", "id=a3"), None),
+        (("id=open:3", "id=open:4", "id=open:5"), None),
+    ):
+        refused = tuple(page._replace(url=url) for page, url in zip(lost(3), pages(*queries), strict=True))
+        found = cover(replace(compared, lost=refused))
+        assert (found.unseen[0].section, found.failing) == (section, section is not None), queries
+
+
+def test_three_pages_that_ask_to_sign_in_are_told_wherever_they_are() -> None:
+    walls = {f"{SITE}/{n}/page": Wall.SIGN_IN for n in range(3)}
+    found = covered(50, walls=walls)
+    assert (found.failing, found.code, found.unseen[0].section) == (True, "sign_in", None)
+    assert not covered(50, walls=dict([*walls.items()][:2])).failing
 
 
 def test_a_site_that_takes_the_credentials_no_more_is_told_from_one_page_on() -> None:

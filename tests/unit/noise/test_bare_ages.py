@@ -8,6 +8,7 @@ from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.domain.noise.template_changes import LineKey
 from tests.unit.noise.pages import blocks
 
 AT = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
@@ -85,6 +86,21 @@ def test_a_single_age_is_quiet_once_it_moved_with_the_clock_before() -> None:
     assert confirmed(asked, {"/": other}) == set(), "it was edited then"
     stayed = moved_before(page, blocks("<p class='up'>3 hours</p>"), AT - timedelta(hours=20))
     assert confirmed(asked, {"/": stayed}) == set()
+
+
+def test_the_youngest_age_of_a_column_is_quiet_once_it_moved_with_the_clock_before() -> None:
+    """The others need not move yet."""
+    page = compared(rows("4 hours", "4 days", "9 days"), rows("6 hours", "4 days", "9 days"), hours=2)
+    assert page.edits, "one that moved is not enough"
+    asked = lines_to_confirm({"/": page})
+
+    def earlier(*ages: str) -> set[LineKey]:
+        return confirmed(asked, {"/": moved_before(page, blocks(rows(*ages)), AT - timedelta(hours=2))})
+
+    assert earlier("2 hours", "4 days", "9 days") == set(asked) != set()
+    assert earlier("4 hours", "2 hours", "9 days") == set(), "it stood there, and so did another that fits"
+    assert earlier("10 minutes", "4 days", "9 days") == set(), "it was edited then"
+    assert earlier("4 days", "9 days") == set(), "it was not there"
 
 
 @pytest.mark.parametrize(

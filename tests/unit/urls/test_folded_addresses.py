@@ -141,3 +141,18 @@ def test_one_address_that_says_something_of_its_own_since_the_last_look_is_told_
     assert kept([stands, same, *others, other]) == [], "it may be an old revision"
     assert kept([stands, same, *others, other], before=(other,)) == [], "it was so before"
     assert kept([stands, same, *others, other], before=(answer("/x?by=old", "Boats", *ROWS),)) == ["by"]
+
+
+def test_a_few_words_that_came_to_one_address_alone_tell_it_apart() -> None:
+    page, other = answer("/x", "Boats", *ROWS, "Seen 3 times"), answer("/x?by=age", "Boats", *ROWS, "Seen 4 times")
+    edited = answer("/x?by=age", "Boats", *ROWS, "Seen 5 times", "Sold out")
+    assert kept([page, edited], before=(page, other)) == ["by"]
+    assert kept([page, edited]) == [], "nobody knows what they said"
+    assert kept([page, edited], before=(other,)) == [], "nor what the other said"
+    assert kept([page, other], before=(page, other)) == [], "numbers are no words"
+    teased = answer("/x?by=age", "Boats", *ROWS, "Seen 4 times", "Read about ropes")
+    assert kept([page, edited], before=(page, teased)) == [], "they differed before: one of them never stays the same"
+    anew = answer("/x", "Boats", *ROWS, "Seen 7 times", "All of them")
+    assert kept([anew, edited], before=(page, other)) == [], "both were edited; that of the page is told"
+    hidden = edited._replace(noindex=True)
+    assert kept([page, hidden], before=(page, other)) == []
