@@ -82,12 +82,13 @@ class McpDoor:
         return app
 
     async def _call(self, method: str, path: str, given: Mapping[str, Any], headers: Mapping[str, str]) -> Any:
-        from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415 - as above
+        from crawler.entrypoints.mcp.server import refusal  # noqa: PLC0415 - as above
 
         status, kind, body = await _ask(self._api, method, path, given, headers)
         told = json.loads(body) if "json" in kind and body else body.decode("utf-8", "replace")
         if status >= 400:
-            raise ToolError(told.get("detail", "It failed.") if isinstance(told, dict) else f"It failed ({status}).")
+            problem = told if isinstance(told, dict) else {}
+            raise refusal(problem.get("code", ""), problem.get("detail", f"It failed ({status})."))
         return told
 
 
