@@ -11,6 +11,7 @@ from crawler.domain.crawls.project import MAX_NAME as LONGEST_NAME
 from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE
 from crawler.domain.markdown.page_formats import MAX_SELECTORS, PageFormat, Wanted
 from crawler.domain.notices.hooks import EVENTS, Hook
+from crawler.domain.patterns import check_url_pattern
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.firecrawl.path_patterns import url_pattern
 from crawler.entrypoints.firecrawl.refusals import NotOffered
@@ -241,6 +242,8 @@ class CrawlOptions(Sent):
         return given
 
     def _patterns(self, written: list[str]) -> list[str]:
+        for one in written:
+            check_url_pattern(one)  # what is made of it might be valid, and mean something else
         return written if self.regex_on_full_url else [url_pattern(one) for one in written]
 
 

@@ -159,6 +159,10 @@ def test_keys_hold_for_agents(agent: Agent, site: Site) -> None:
         assert "only read" in words
     assert agent.engine.rows("SELECT 1 FROM crawl_jobs") == []
     assert requests.post(f"{agent.address}/mcp", json={}, timeout=30).status_code == 401
+    # Nothing is ever told on such a stream, so nobody may hold one open.
+    stream = {"Authorization": f"Bearer {agent.secret}", "Accept": "text/event-stream"}
+    answer = requests.get(f"{agent.address}/mcp", headers=stream, timeout=5)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
     (closed,) = agent(("scrape_page", {"url": "http://169.254.169.254/"}))
     assert closed.startswith("Error")
     assert [request.path for request in site.requests()] == []

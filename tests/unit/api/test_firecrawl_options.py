@@ -1,5 +1,6 @@
 """What a caller of Firecrawl asks for, in our words: addresses, patterns of paths, sitemaps, formats, promises."""
 
+import re
 from typing import Any
 
 import pytest
@@ -44,6 +45,12 @@ SITE = "https://blog.example.org"
 def test_a_pattern_is_about_the_path(written: str, path: str, matches: bool) -> None:
     pattern = url_pattern(written)
     assert (compile_pattern(pattern).search(SITE + path) is not None) is matches, pattern
+
+
+@pytest.mark.parametrize("written", ["((((", "x)|(y", "(?=x)"])
+def test_a_pattern_that_is_none_is_refused_as_it_was_written(written: str) -> None:
+    with pytest.raises(Invalid, match=re.escape(f"'{written}'")):
+        CrawlBody.model_validate({"url": SITE, "excludePaths": [written]}).settings(SITE, 100)
 
 
 @pytest.mark.parametrize(
