@@ -2,6 +2,7 @@
 
 import time
 from typing import Any
+from uuid import UUID
 
 import pytest
 import requests
@@ -142,6 +143,21 @@ def test_a_monitor_from_its_creation_to_its_end(door: Door, shop: Site) -> None:
     assert door.app.delete_monitor(made.id) is True
     with pytest.raises(FirecrawlError, match="404"):
         door.app.get_monitor(made.id)
+
+
+def test_other_targets_leave_nothing_of_those_before(door: Door) -> None:
+    pages = {"type": "scrape", "urls": ["http://a.example/1", "http://b.example/2"], "scrapeOptions": {"waitFor": 500}}
+    only = {"sitemap": "only", "excludePaths": ["x"], "allowSubdomains": True}
+    site = {"type": "crawl", "url": "http://c.example/shop", "crawlOptions": only}
+    last = {"type": "scrape", "urls": ["http://d.example/"]}
+    made = door.app.create_monitor(name="Shop", schedule={"text": "hourly"}, targets=[pages])
+    for targets in ([site], [pages, site], [last]):
+        door.app.update_monitor(made.id, targets=targets)
+        changed = door.engine.tools.store.get_project(UUID(made.id))
+        fresh = door.app.create_monitor(name="Fresh", schedule={"text": "hourly"}, targets=targets)
+        expected = door.engine.tools.store.get_project(UUID(fresh.id))
+        assert (changed.website_url, changed.settings) == (expected.website_url, expected.settings)
+        door.app.delete_monitor(fresh.id)
 
 
 def checked(door: Door, monitor_id: str) -> Any:
