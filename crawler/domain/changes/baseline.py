@@ -14,6 +14,7 @@ _REACH = {
     "max_depth", "include_patterns", "exclude_patterns", "include_mode", "preset", "query_params", "meaningful_params",
     "allow_subdomains", "allowed_hosts", "path_prefix", "use_sitemaps", "start_urls", "respect_robots_txt",
     "content_types", "max_links_per_page", "follow_nofollow", "max_scrolls", "render_wait_seconds", "page_steps",
+    "follow_links",
 }  # fmt: skip
 _COMPARABLE_ENDS = frozenset({EndReason.EXHAUSTED, EndReason.MAX_PAGES})
 

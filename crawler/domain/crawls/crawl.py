@@ -99,6 +99,7 @@ class CrawlConfig(BaseModel):
     delay_seconds: float = Field(0.5, ge=0, le=3600, allow_inf_nan=False)
     respect_robots_txt: bool = True
     use_sitemaps: bool = True
+    follow_links: bool = Field(default=True, description="False: only the pages to begin with and those of sitemaps")
     start_urls: tuple[Annotated[str, StringConstraints(min_length=1, max_length=2000)], ...] = Field(
         (), max_length=100, description="Further pages that the crawl begins with, also on other hosts"
     )

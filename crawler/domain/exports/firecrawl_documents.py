@@ -4,7 +4,7 @@ import base64
 import re
 from typing import Any
 
-from crawler.domain.markdown.page_formats import ShapedPage
+from crawler.domain.markdown.page_formats import PageFormat, ShapedPage, Wanted
 from crawler.domain.pages.scraped import PageEnd, ScrapedVersion
 
 _HUNK = "@@"
@@ -16,15 +16,18 @@ def document(
     shaped: ShapedPage,
     picture: bytes | None,
     source_url: str,
+    wanted: Wanted,
     *,
     from_store: bool = False,
 ) -> dict[str, Any]:
+    lacks_picture = PageFormat.SCREENSHOT in wanted.formats and not picture
     found = {
         "markdown": shaped.markdown,
         "html": shaped.html,
         "rawHtml": shaped.raw_html,
         "links": shaped.links,
         "screenshot": f"data:image/png;base64,{base64.b64encode(picture).decode()}" if picture else None,
+        "warning": "There is no screenshot: no browser could be used." if lacks_picture else None,
     }
     metadata: dict[str, Any] = {_name(name): value for name, value in (shaped.meta or {}).items()}
     metadata |= {

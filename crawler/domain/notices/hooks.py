@@ -16,6 +16,9 @@ SIGNATURE = "X-Firecrawl-Signature"
 WAITS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 """After which a failed delivery is tried again. One that fails then, too, is the hook's last."""
 CRAWL, BATCH, MONITOR = "crawl", "batch_scrape", "monitor"
+_OF_JOBS = ("started", "page", "completed", "failed", "cancelled")
+EVENTS = {CRAWL: _OF_JOBS, BATCH: _OF_JOBS, MONITOR: ("page", "check.completed")}
+"""Which there are, without the kind that stands before them."""
 
 
 class Hook(BaseModel):

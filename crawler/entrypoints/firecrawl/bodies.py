@@ -1,16 +1,19 @@
 """What Firecrawl's clients send, as far as it means something here. Fields that are not known are ignored, as there."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
 from crawler.domain.crawls.project import MAX_NAME as LONGEST_NAME
 from crawler.domain.hosts.credentials import MAX_NAME, MAX_VALUE
 from crawler.domain.markdown.page_formats import MAX_SELECTORS, PageFormat, Wanted
-from crawler.domain.notices.hooks import Hook
+from crawler.domain.notices.hooks import EVENTS, Hook
+from crawler.domain.patterns import check_url_pattern
 from crawler.domain.urls.url import parse
+from crawler.entrypoints.firecrawl.path_patterns import url_pattern
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.page_waits import LONGEST_SECONDS
 from crawler.entrypoints.http.shapes import Text, check_storable
@@ -23,7 +26,6 @@ DEFAULT_TIMEOUT_MS = 60_000
 TWO_DAYS_MS = 172_800_000
 """How old a stored page may be unless the caller says it: as there."""
 MOST_BATCH = 1000
-ANY_ORIGIN = "^[a-z]+://[^/]+"
 CHANGE_TRACKING = "changeTracking"
 _FORMATS = {
     "markdown": PageFormat.MARKDOWN,
@@ -33,8 +35,20 @@ _FORMATS = {
     "screenshot": PageFormat.SCREENSHOT,
     CHANGE_TRACKING: None,
 }
+_BY_MODEL = {"json", "summary", "query", "question", "highlights", "branding", "product", "menu"}
+_KEPT = "every page that is fetched is kept"
+_NOT_HERE = {"images", "attributes", "audio", "video"}
 Pattern = Annotated[Text, Field(max_length=512)]
-Address = Annotated[Text, Field(min_length=1, max_length=2000)]
+_HAS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE).match
+
+
+def _with_scheme(written: str) -> str:
+    """As there: `example.org` alone is meant as http."""
+    stripped = written.strip()
+    return written if _HAS_SCHEME(stripped) else f"http://{stripped}"
+
+
+Address = Annotated[Text, Field(min_length=1, max_length=2000), AfterValidator(_with_scheme)]
 
 
 class Sent(BaseModel):
@@ -73,6 +87,13 @@ class PageOptions(Sent):
         default_factory=dict, max_length=20
     )
     actions: list[Any] = Field(default_factory=list, max_length=100)
+    zero_data_retention: bool = False
+    redact_pii: Any = Field(None, alias="redactPII")
+    lockdown: bool = False
+    min_age: int | None = None
+    threat_protection: Any = None
+    check_prompt_injection: bool = False
+    profile: Any = None
 
     @property
     def change_tracking(self) -> WantedFormat | None:
@@ -85,9 +106,9 @@ class PageOptions(Sent):
     def options(self) -> ScrapeOptions:
         if self.actions:
             raise NotOffered("Actions on a page are not offered here.")
+        self._refuse_promises()
         for one in self.formats:
-            if one.type not in _FORMATS or "json" in one.modes:
-                raise NotOffered(f"The format {one.type!r} is not offered here: this server has no language model.")
+            _check_format(one)
         forms = [form for one in self.formats if (form := _FORMATS[one.type])]
         try:
             wanted = Wanted(
@@ -100,6 +121,31 @@ class PageOptions(Sent):
             raise Invalid(explain(exc)) from exc
         wait = min(self.wait_for / 1000, MOST_WAIT_SECONDS)
         return ScrapeOptions(wanted, wait_seconds=wait, headers=self.headers or None)
+
+    def _refuse_promises(self) -> None:
+        """What only tunes how a page is fetched may be ignored; what the caller relies on may not."""
+        scans = isinstance(self.threat_protection, dict) and self.threat_protection.get("mode") != "off"
+        promises = {
+            "zeroDataRetention": (self.zero_data_retention, _KEPT),
+            "redactPII": (self.redact_pii, "nothing is removed from pages"),
+            "lockdown": (self.lockdown, "a page that is not stored is fetched"),
+            "minAge": (self.min_age, "a page that is not stored is fetched"),
+            "threatProtection": (scans, "addresses are not scanned"),
+            "checkPromptInjection": (self.check_prompt_injection, "text of pages is not judged"),
+            "profile": (self.profile, "browsers keep no profiles"),
+        }
+        for name, (asked, words) in promises.items():
+            if asked:
+                raise NotOffered(f"{name} is not offered here: {words}.")
+
+
+def _check_format(one: WantedFormat) -> None:
+    if one.type in _BY_MODEL or "json" in one.modes:
+        raise NotOffered(f"The format {one.type!r} is not offered here: this server has no language model.")
+    if one.type in _NOT_HERE:
+        raise NotOffered(f"The format {one.type!r} is not offered here.")
+    if one.type not in _FORMATS:
+        raise Invalid(f"formats: {one.type!r} is none; there are {', '.join(_FORMATS)}.")
 
 
 class Webhook(Sent):
@@ -115,6 +161,9 @@ class Webhook(Sent):
     events: list[Annotated[Text, Field(max_length=50)]] = Field(default_factory=list, max_length=20)
 
     def hook(self, kind: str, tracked: WantedFormat | None = None) -> Hook:
+        for event in self.events:
+            if event.removeprefix(f"{kind}.") not in EVENTS[kind]:
+                raise Invalid(f"webhook.events: {event!r} is none; there are {', '.join(EVENTS[kind])}.")
         modes = None if tracked is None else tuple(tracked.modes)
         return Hook(kind=kind, url=self.url, metadata=self.metadata, events=tuple(self.events), modes=modes)
 
@@ -137,7 +186,9 @@ class ScrapeBody(PageOptions):
 
 
 class BatchBody(PageOptions):
-    urls: list[Annotated[Text, Field(max_length=2000)]] = Field(min_length=1, max_length=MOST_BATCH)
+    urls: list[Annotated[Text, Field(max_length=2000), AfterValidator(_with_scheme)]] = Field(
+        min_length=1, max_length=MOST_BATCH
+    )
     ignore_invalid_urls: bool = Field(default=False, alias="ignoreInvalidURLs")
     append_to_id: Text | None = Field(None, max_length=100)
     webhook: JobWebhook | None = None
@@ -158,6 +209,7 @@ class CrawlOptions(Sent):
     max_concurrency: int | None = Field(None, ge=1, le=1_000_000)
     prompt: Text | None = Field(None, max_length=10_000)
     ignore_robots_txt: bool = False
+    zero_data_retention: bool = False
 
     def settings(self, url: str, ceiling: int) -> dict[str, Any]:
         """The settings of a crawl of ours that goes after the same pages."""
@@ -167,12 +219,17 @@ class CrawlOptions(Sent):
             raise NotOffered("A crawl stays on its site here; name other sites' pages in a batch.")
         if self.ignore_robots_txt:
             raise NotOffered("robots.txt is kept at this door.")
+        if self.zero_data_retention:
+            raise NotOffered(f"zeroDataRetention is not offered here: {_KEPT}.")
         path = parse(url).path
+        # Pages of sitemaps have depth 0 there, and 1 here.
+        is_listed = self.sitemap == "only" or (self.sitemap == "include" and self.max_discovery_depth == 0)
         given: dict[str, Any] = {
             "max_pages": min(self.limit, ceiling),
-            "max_depth": self.max_discovery_depth,
-            "include_patterns": [self._pattern(one) for one in self.include_paths],
-            "exclude_patterns": [self._pattern(one) for one in self.exclude_paths],
+            "max_depth": None if is_listed else self.max_discovery_depth,
+            "follow_links": not is_listed,
+            "include_patterns": self._patterns(self.include_paths),
+            "exclude_patterns": self._patterns(self.exclude_paths),
             "path_prefix": "" if self.crawl_entire_domain or path == "/" else path,
             "allow_subdomains": self.allow_subdomains,
             "query_params": QueryParams.DROP if self.ignore_query_parameters else QueryParams.KEEP,
@@ -184,11 +241,10 @@ class CrawlOptions(Sent):
             given["max_concurrent"] = min(self.max_concurrency, 256)
         return given
 
-    def _pattern(self, written: str) -> str:
-        """Their patterns are about the path; ours about the whole URL."""
-        if self.regex_on_full_url or not written.startswith(("^", "/")):
-            return written
-        return ANY_ORIGIN + written.removeprefix("^")
+    def _patterns(self, written: list[str]) -> list[str]:
+        for one in written:
+            check_url_pattern(one)  # what is made of it might be valid, and mean something else
+        return written if self.regex_on_full_url else [url_pattern(one) for one in written]
 
 
 class CrawlBody(CrawlOptions):
@@ -223,11 +279,14 @@ class MonitorTarget(Sent):
     url: Address | None = None
     urls: list[Address] = Field(default_factory=list, max_length=100)
     crawl_options: CrawlOptions = Field(default_factory=CrawlOptions)
+    scrape_options: PageOptions = Field(default_factory=PageOptions)
 
     @property
     def addresses(self) -> list[str]:
         if self.type == "search":
             raise NotOffered("A monitor of the web's search results is not offered here.")
+        if self.scrape_options.options().headers:
+            raise NotOffered("Headers are not kept with a monitor; give them to its project as credentials.")
         given = [*([self.url] if self.url else ()), *self.urls]
         if not given or (self.type == "crawl" and len(given) > 1):
             raise Invalid("targets: a target of type crawl needs one url, one of type scrape needs urls.")

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Request, WebSocket
+from fastapi import APIRouter, Depends, Header, Query, Request, WebSocket
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocketDisconnect
@@ -32,6 +33,7 @@ from crawler.entrypoints.firecrawl.bodies import BatchBody, CrawlBody, WantedFor
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools, own_or_single
 from crawler.entrypoints.http.auth import Caller
+from crawler.entrypoints.http.idempotency import Once, OnceKey
 from crawler.entrypoints.http.page_waits import PageWaits
 from crawler.entrypoints.http.shown_addresses import shown_webhook
 from crawler.entrypoints.http.sockets import until_gone, until_shut_out
@@ -73,8 +75,29 @@ def _job(connection: HTTPConnection, job_id: str, caller: Caller, tools: Tools) 
 Job = Annotated[CrawlJob, Depends(_job)]
 
 
+def _once(
+    request: Request, caller: Caller, tools: Tools, key: Annotated[OnceKey, Header(alias="x-idempotency-key")] = None
+) -> Once:
+    return Once(request, caller, tools, key)
+
+
+DoOnce = Annotated[Once, Depends(_once)]
+
+
+class Started(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    success: bool = True
+    id: str
+    url: str
+
+
+class BatchStarted(Started):
+    invalid_urls: list[str] = Field(serialization_alias="invalidURLs")
+
+
 @router.post("/crawl")
-def start_crawl(request: Request, body: CrawlBody, tools: Tools, caller: Caller) -> Any:
+def start_crawl(request: Request, body: CrawlBody, tools: Tools, caller: Caller, once: DoOnce) -> Any:
     project_id, tracked = own_or_single(caller, None), body.scrape_options.change_tracking
     hook = _hook(tools, body.webhook, hooks.CRAWL, tracked)
     settings = body.settings(body.url, tools.settings.max_pages_ceiling)
@@ -82,12 +105,16 @@ def start_crawl(request: Request, body: CrawlBody, tools: Tools, caller: Caller)
     secret = {"scrape_options": {"headers"}, "webhook": {"headers"}}
     told = body.model_dump(mode="json", by_alias=True, exclude=secret, exclude_unset=True)
     notes = {DOOR: CRAWL, "told": told, **_tracking(tracked)}
-    crawl = tools.crawls.scrape.begin_crawl(project_id, body.url, settings, options, notes=notes)
-    return _started(request, tools, CRAWL, crawl, hook)
+
+    def start() -> Started:
+        crawl = tools.crawls.scrape.begin_crawl(project_id, body.url, settings, options, notes=notes)
+        return Started(id=str(crawl.id), url=_begun(request, tools, CRAWL, crawl, hook))
+
+    return once(body, start, 200)
 
 
 @router.post("/batch/scrape")
-def start_batch(request: Request, body: BatchBody, tools: Tools, caller: Caller) -> Any:
+def start_batch(request: Request, body: BatchBody, tools: Tools, caller: Caller, once: DoOnce) -> Any:
     hook = _hook(tools, body.webhook, hooks.BATCH, body.change_tracking)
     if body.append_to_id:
         raise NotOffered("A batch cannot be added to here; start another one.")
@@ -96,8 +123,13 @@ def start_batch(request: Request, body: BatchBody, tools: Tools, caller: Caller)
         raise Invalid(f"{len(invalid)} of the urls cannot be fetched; ignoreInvalidURLs leaves such out.")
     urls = [url for url in body.urls if url not in invalid]
     notes = {DOOR: BATCH, **_tracking(body.change_tracking)}
-    crawl = tools.crawls.scrape.start(own_or_single(caller, None), urls, body.options(), notes=notes)
-    return {**_started(request, tools, BATCH, crawl, hook), "invalidURLs": invalid}
+    project_id, options = own_or_single(caller, None), body.options()
+
+    def start() -> BatchStarted:
+        crawl = tools.crawls.scrape.start(project_id, urls, options, notes=notes)
+        return BatchStarted(id=str(crawl.id), url=_begun(request, tools, BATCH, crawl, hook), invalid_urls=invalid)
+
+    return once(body, start, 200)
 
 
 def _hook(tools: App, webhook: Webhook | None, kind: str, tracked: WantedFormat | None) -> Hook | None:
@@ -109,12 +141,14 @@ def _tracking(tracked: WantedFormat | None) -> dict[str, Any]:
     return {} if tracked is None else {TRACKED: tracked.modes}
 
 
-def _started(request: Request, tools: App, kind: str, crawl: CrawlJob, hook: Hook | None) -> dict[str, Any]:
+def _begun(request: Request, tools: App, kind: str, crawl: CrawlJob, hook: Hook | None) -> str:
+    """Where its status is told."""
     if hook is not None:
         tools.notices.tell_hook.begin(crawl, hook)
-    return {"success": True, "id": str(crawl.id), "url": f"{request.base_url}v2/{kind}/{crawl.id}"}
+    return f"{request.base_url}v2/{kind}/{crawl.id}"
 
 
+@router.get("/crawl/ongoing")
 @router.get("/crawl/active")
 def list_active(tools: Tools, caller: Caller) -> Any:
     found = []
@@ -250,7 +284,7 @@ async def _page(
 ) -> dict[str, Any]:
     try:
         version = await run_in_threadpool(tools.crawls.scrape.version, crawl, end)
-        told = document(*await waits.show(version, wanted), end.url)
+        told = document(*await waits.show(version, wanted), end.url, wanted)
         if modes is not None:
             track = tools.changes.check_pages.track
             told["changeTracking"] = await run_in_threadpool(track, crawl.id, crawl.project_id, version, modes)

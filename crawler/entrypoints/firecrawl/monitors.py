@@ -24,7 +24,7 @@ from crawler.domain.notices.hooks import MONITOR, Hook
 from crawler.domain.notices.schedule import Schedule
 from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule, NewMonitor
-from crawler.entrypoints.firecrawl.targets import crawl_of, shown_targets, target_of
+from crawler.entrypoints.firecrawl.targets import crawl_of, recrawl_of, shown_targets, target_of
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shown_addresses import shown_webhook
@@ -102,7 +102,7 @@ def change_monitor(monitor: Monitored, body: MonitorChange, tools: Tools, caller
     project, _ = monitor
     changes: dict[str, Any] = {"name": body.name} if body.name else {}
     if body.targets is not None:
-        website, settings = crawl_of(body.targets, tools.settings.max_pages_ceiling)
+        website, settings = recrawl_of(body.targets, tools.settings.max_pages_ceiling)
         changes |= {"website_url": website, "settings": settings}
     config, hook = _schedule(body), _hook(tools, body)
     if body.status is not None:

@@ -42,7 +42,7 @@ async def scrape(request: Request, body: ScrapeBody, tools: Tools, caller: Calle
         return {"success": True, "data": error_document(exc.end, url, exc.message)}
     if isinstance(found, Later):
         return refusal(408, "The page did not come in time; it is still being fetched.", TIMED_OUT)
-    told = document(*found.page, url, from_store=found.from_store)
+    told = document(*found.page, url, options.wanted, from_store=found.from_store)
     if tracked is not None:
         track = tools.changes.check_pages.track
         args = found.crawl_id, found.project_id, found.page.version, tracked.modes

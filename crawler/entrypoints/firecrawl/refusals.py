@@ -18,6 +18,8 @@ log = telemetry.logger(__name__)
 
 BAD_REQUEST = "BAD_REQUEST"
 TIMED_OUT = "SCRAPE_TIMEOUT"
+TOO_LARGE = "TOO_LARGE"
+_CODES = {404: "NOT_FOUND", 413: TOO_LARGE}
 _BY_REASON = {
     Reason.DNS: (500, "SCRAPE_DNS_RESOLUTION_ERROR"),
     Reason.TLS: (500, "SCRAPE_SSL_ERROR"),
@@ -52,6 +54,10 @@ def refusal_of(exc: CrawlerError) -> JSONResponse:
     return refusal(exc.http_status, exc.message, exc.code.upper(), retry_seconds=wait)
 
 
+def too_large(words: str) -> JSONResponse:
+    return refusal(413, words, TOO_LARGE)
+
+
 async def _ours(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, CrawlerError)
     return refusal_of(exc)
@@ -71,7 +77,7 @@ async def _invalid(_: Request, exc: Exception) -> JSONResponse:
 async def _http(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)
     words = "This path is not offered here." if exc.status_code == 404 else str(exc.detail)
-    return refusal(exc.status_code, words, "NOT_FOUND" if exc.status_code == 404 else "HTTP_ERROR")
+    return refusal(exc.status_code, words, _CODES.get(exc.status_code, "HTTP_ERROR"))
 
 
 async def _away(_: Request, exc: Exception) -> JSONResponse:

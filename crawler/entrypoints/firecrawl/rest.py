@@ -37,6 +37,10 @@ def _refuse() -> Any:
     raise NotOffered("This needs a language model or a cloud service, and this server has none.")
 
 
+def refuse_older() -> Any:
+    raise NotOffered("Only version 2 of Firecrawl's API is offered here, at /v2; newer clients speak it.")
+
+
 for _name in _NOT_HERE:
     router.add_api_route(f"/{_name}", _refuse, methods=METHODS)
     router.add_api_route(f"/{_name}/{{rest:path}}", _refuse, methods=METHODS)

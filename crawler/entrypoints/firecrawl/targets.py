@@ -5,18 +5,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
-from crawler.domain.crawls.crawl import QueryParams
+from crawler.domain.crawls.crawl import CrawlConfig, QueryParams
 from crawler.domain.urls.url import Url, parse
-from crawler.entrypoints.firecrawl.bodies import ANY_ORIGIN, MonitorTarget
+from crawler.entrypoints.firecrawl.bodies import MonitorTarget
+from crawler.entrypoints.firecrawl.path_patterns import ANY_ORIGIN
 from crawler.errors import Invalid
 
 _SHARED = (
-    "max_depth", "allow_subdomains", "query_params", "use_sitemaps", "delay_seconds", "max_concurrent",
+    "max_depth", "allow_subdomains", "query_params", "use_sitemaps", "follow_links", "delay_seconds", "max_concurrent",
 )  # fmt: skip
+
+
+_DECIDED = {
+    "max_depth", "allow_subdomains", "query_params", "use_sitemaps", "follow_links", "start_urls", "path_prefix",
+    "include_patterns", "exclude_patterns", "render_wait_seconds",
+}  # fmt: skip
+"""Settings that targets decide, also by not naming them."""
 
 
 def crawl_of(targets: Sequence[MonitorTarget], ceiling: int) -> tuple[str, dict[str, Any]]:
     """Where the crawl begins, and the settings with which it goes after all targets and nothing else."""
+    first, settings = _reach(targets, ceiling)
+    wait = max(one.scrape_options.options().wait_seconds for one in targets)
+    return first, {**settings, "render_wait_seconds": wait} if wait else settings
+
+
+def recrawl_of(targets: Sequence[MonitorTarget], ceiling: int) -> tuple[str, dict[str, Any]]:
+    """The same for a project that had other targets: nothing of those stays."""
+    first, settings = crawl_of(targets, ceiling)
+    return first, {**CrawlConfig().model_dump(include=_DECIDED), **settings}
+
+
+def _reach(targets: Sequence[MonitorTarget], ceiling: int) -> tuple[str, dict[str, Any]]:
     pages = [url for one in targets if one.type != "crawl" for url in one.addresses]
     sites = [one for one in targets if one.type == "crawl"]
     if not sites:

@@ -1,5 +1,7 @@
 """Middleware that limits the size of a request body, whatever its Content-Length says, and how much JSON is in it."""
 
+from collections.abc import Callable
+
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,9 +23,14 @@ _BEFORE_VALUES = (b",", b"[", b"{")
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
+def _problem(detail: str) -> ASGIApp:
+    return http_problem("too_large", detail)
+
+
 class BodyLimit:
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, refusal: Callable[[str], ASGIApp] = _problem) -> None:
         self._app = app
+        self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -32,7 +39,7 @@ class BodyLimit:
         most = _most(scope["path"])
         told = Headers(scope=scope).get("content-length", "")
         if told.isascii() and told.isdigit() and len(told) < 20 and int(told) > most:
-            await http_problem("too_large", _detail(most))(scope, receive, send)
+            await self._refusal(_detail(most))(scope, receive, send)
             return
         await self._app(scope, _counted(receive, most, is_json=_may_be_json(scope)), send)
 

@@ -10,19 +10,17 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from crawler.domain.idempotent_answers import Answer
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 
+OnceKey = Annotated[str | None, Field(min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
 KeyHeader = Annotated[
-    str | None,
+    OnceKey,
     Header(
         alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        pattern=r"^[\x21-\x7e]+$",
         description="The same key with the same body within a day gets the same answer, and nothing is done twice",
     ),
 ]
@@ -44,7 +42,7 @@ class Once:
 
     def __call__(self, body: BaseModel, do: Callable[[], BaseModel], status: int) -> JSONResponse:
         def answer() -> Answer:
-            shown: dict[str, Any] = do().model_dump(mode="json")
+            shown: dict[str, Any] = do().model_dump(mode="json", by_alias=True)
             return Answer(status, shown)
 
         done = (

@@ -40,7 +40,7 @@ class RequestLog:
         async def noted(message: Message) -> None:
             nonlocal status
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                status = message["status"]
+                status = int(message["status"])  # some frameworks hand over an HTTPStatus, which is written out
                 MutableHeaders(scope=message)[HEADER] = request_id
             elif message["type"] == "websocket.accept":
                 status = 101

@@ -16,6 +16,7 @@ from crawler.bootstrap import App
 from crawler.entrypoints.http.auth import READING, KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
 from crawler.entrypoints.http.failed_logins import FailedAttempts
+from crawler.entrypoints.http.problems import http_problem
 
 PATH = "/mcp"
 PREFIX = "/api/v1"
@@ -28,7 +29,7 @@ class McpDispatch:
     def __init__(self, app: ASGIApp, door: "McpDoor", tools: App, attempts: FailedAttempts) -> None:
         self._app = app
         self._tools = tools
-        self._door = KeyGate(BodyLimit(door), tools, attempts, reading=READING | {"POST", "DELETE"})
+        self._door = KeyGate(BodyLimit(door), tools, attempts, reading=READING | {"POST"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         here = scope["type"] == "http" and scope["path"] == PATH and self._tools.settings.mcp_door
@@ -49,6 +50,9 @@ class McpDoor:
         self._task: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":  # a stream of news without a session would stay open, and silent, for ever
+            await http_problem("method_not_allowed", headers={"Allow": "POST"})(scope, receive, send)
+            return
         loop = asyncio.get_running_loop()
         if self._running is None or self._running.loop is not loop:
             self._running = _Running(loop, await self._start())
@@ -82,12 +86,13 @@ class McpDoor:
         return app
 
     async def _call(self, method: str, path: str, given: Mapping[str, Any], headers: Mapping[str, str]) -> Any:
-        from mcp.server.mcpserver.exceptions import ToolError  # noqa: PLC0415 - as above
+        from crawler.entrypoints.mcp.server import refusal  # noqa: PLC0415 - as above
 
         status, kind, body = await _ask(self._api, method, path, given, headers)
         told = json.loads(body) if "json" in kind and body else body.decode("utf-8", "replace")
         if status >= 400:
-            raise ToolError(told.get("detail", "It failed.") if isinstance(told, dict) else f"It failed ({status}).")
+            problem = told if isinstance(told, dict) else {}
+            raise refusal(problem.get("code", ""), problem.get("detail", f"It failed ({status})."))
         return told
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
-from mcp.server.mcpserver.exceptions import ToolError
 
 from crawler.client.connection import Call, Connection
 from crawler.client.errors import ClientError
-from crawler.entrypoints.mcp.server import make_server
+from crawler.entrypoints.mcp.server import make_server, refusal
 
 TIMEOUT_SECONDS = 100.0
 RETRIES = 1
@@ -25,7 +24,7 @@ def serve_stdio(address: str, key: str | None) -> None:
             reads = method == "GET"
             return connection.json(Call(method, path, given if reads else None, None if reads else dict(given)))
         except ClientError as exc:
-            raise ToolError(str(exc)) from exc
+            raise refusal(exc.code, str(exc)) from exc
         finally:
             connection.close()
 

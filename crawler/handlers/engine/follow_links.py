@@ -195,6 +195,8 @@ def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
 
 
 def _linked(settled: LeaseResult) -> Iterable[tuple[Source, Url]]:
+    if not settled.context.crawl.config.follow_links:
+        return
     if settled.canonical and settled.context.follows_links:
         yield Source.CANONICAL, settled.canonical
     yield from ((Source.LINK, url) for url in settled.links)

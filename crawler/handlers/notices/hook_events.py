@@ -80,7 +80,8 @@ class HookEvents:
             return HookEvent(kind, [])  # nobody will see it
         try:
             version = scrape.version(crawl, end)
-            told = document(*scrape.show(version, scrape.wanted(crawl.id) or Wanted()), end.url)
+            wanted = scrape.wanted(crawl.id) or Wanted()
+            told = document(*scrape.show(version, wanted), end.url, wanted)
             if hook.modes is not None:
                 told["changeTracking"] = self._from.track(crawl, version, hook.modes)
         except CrawlerError as exc:

@@ -42,6 +42,18 @@ def test_every_call_of_the_javascript_client(door: Door, shop: Site, script: Pat
         "status": 200,
     }
     assert told["refused"] == 403
+    assert told["missed"] == [], "nobody looked at these"
+    assert told["tracked"] == {"markdown": "3 €", "status": "same"}
+    assert told["bare"] == "A"
+    assert (set(told["errors400"].values()), told["promises"]) == ({400}, 501)
+    assert told["mapped"] == [shop.url("/kettles")]
+    assert {url: rest for url, *rest in told["chosen"]} == {
+        shop.url("/"): [None, True, 4],
+        shop.url("/a"): [None, True, 0],
+    }
+    assert told["part"] == {"status": "completed", "count": 3, "next": None}
+    assert (told["once"], told["followed"], told["html"]) == (True, "completed", [True, True])
+    assert told["invalid"] == ["http://user:word@example.org/"]
     assert set(pages) <= set(told["map"])
     assert (told["crawl"]["status"], sorted(told["crawl"]["urls"])) == ("completed", pages)
     assert told["active"]
@@ -59,4 +71,12 @@ def test_every_call_of_the_javascript_client(door: Door, shop: Site, script: Pat
     assert (told["batch"]["status"], sorted(told["batch"]["urls"])) == ("completed", pages[1:])
     assert told["listed"] == [True]
     assert told["check"] == {"status": "completed", "pages": ["new", "new", "new"]}
-    assert (told["checks"], told["paused"], told["deleted"]) == (1, "paused", True)
+    assert told["summary"] == {"totalPages": 3, "same": 0, "changed": 0, "new": 3, "removed": 0, "error": 0}
+    assert (told["changed"], told["checks"], told["paused"]) == (0, ["manual"], "paused")
+    assert (told["unhooked"], told["deleted"], told["forgotten"]) == (None, True, 404)
+    assert told["made"] == {
+        "webhook": shop.url("/in"),
+        "metadata": {"team": "shop"},
+        "mail": ["ops@example.org"],
+        "cron": "0 9 * * *",
+    }

@@ -2,6 +2,7 @@
 
 import time
 from typing import Any
+from uuid import UUID
 
 import pytest
 import requests
@@ -42,6 +43,12 @@ def test_options_of_a_crawl(door: Door, shop: Site) -> None:
     job = door.app.crawl(shop.url(), include_paths=["^/$", "^/ket"], limit=5, poll_interval=1, timeout=60)
     assert {doc.metadata.source_url for doc in job.data} == {shop.url("/"), shop.url("/kettles")}
     assert "/a" not in asked(shop)
+    listed = f"<urlset><url><loc>{shop.url('/a')}</loc></url></urlset>"
+    shop.set_fault("/sitemap.xml", status=200, body=listed, content_type="application/xml")
+    job = door.app.crawl(shop.url(), sitemap="only", limit=5, poll_interval=1, timeout=60)
+    assert {doc.metadata.source_url for doc in job.data} == {shop.url("/"), shop.url("/a")}
+    job = door.app.crawl(shop.url(), exclude_paths=["ettle", "a$"], limit=5, poll_interval=1, timeout=60)
+    assert {doc.metadata.source_url for doc in job.data} == {shop.url("/")}
     with pytest.raises(BadRequestError):
         door.app.start_crawl(shop.url(), include_paths=["("])
 
@@ -77,6 +84,21 @@ def test_a_batch(door: Door, shop: Site) -> None:
     assert other.invalid_urls == [WITH_PASSWORD]
     with pytest.raises(BadRequestError):
         door.app.start_batch_scrape([WITH_PASSWORD])
+
+
+def test_a_job_with_a_key_of_its_own_is_begun_once(door: Door, shop: Site) -> None:
+    batch = [door.app.start_batch_scrape([shop.url("/a")], idempotency_key="a-1") for _ in range(2)]
+    assert batch[0] == batch[1]
+    assert len(door.engine.rows("SELECT 1 FROM crawl_jobs")) == 1
+    with pytest.raises(BadRequestError, match="used for another"):
+        door.app.start_batch_scrape([shop.url("/kettles")], idempotency_key="a-1")
+    headers = {"Authorization": f"Bearer {door.secret}", "x-idempotency-key": "a-1"}
+    crawls = [
+        requests.post(f"{door.address}/v2/crawl", json={"url": shop.url("/a"), "limit": 1}, headers=headers, timeout=30)
+        for _ in range(2)
+    ]
+    assert crawls[0].json() == crawls[1].json()
+    assert crawls[0].json()["id"] != batch[0].id
 
 
 @pytest.mark.slow
@@ -121,6 +143,21 @@ def test_a_monitor_from_its_creation_to_its_end(door: Door, shop: Site) -> None:
     assert door.app.delete_monitor(made.id) is True
     with pytest.raises(FirecrawlError, match="404"):
         door.app.get_monitor(made.id)
+
+
+def test_other_targets_leave_nothing_of_those_before(door: Door) -> None:
+    pages = {"type": "scrape", "urls": ["http://a.example/1", "http://b.example/2"], "scrapeOptions": {"waitFor": 500}}
+    only = {"sitemap": "only", "excludePaths": ["x"], "allowSubdomains": True}
+    site = {"type": "crawl", "url": "http://c.example/shop", "crawlOptions": only}
+    last = {"type": "scrape", "urls": ["http://d.example/"]}
+    made = door.app.create_monitor(name="Shop", schedule={"text": "hourly"}, targets=[pages])
+    for targets in ([site], [pages, site], [last]):
+        door.app.update_monitor(made.id, targets=targets)
+        changed = door.engine.tools.store.get_project(UUID(made.id))
+        fresh = door.app.create_monitor(name="Fresh", schedule={"text": "hourly"}, targets=targets)
+        expected = door.engine.tools.store.get_project(UUID(fresh.id))
+        assert (changed.website_url, changed.settings) == (expected.website_url, expected.settings)
+        door.app.delete_monitor(fresh.id)
 
 
 def checked(door: Door, monitor_id: str) -> Any:

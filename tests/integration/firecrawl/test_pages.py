@@ -34,6 +34,11 @@ def test_a_page_as_their_document(door: Door, shop: Site) -> None:
     assert asked(shop).count("/kettles") == 2
 
 
+def test_an_address_without_a_scheme(door: Door, shop: Site) -> None:
+    found = door.app.scrape(shop.url("/a").removeprefix("http://"))
+    assert (found.metadata.title, found.metadata.source_url) == ("A", shop.url("/a"))
+
+
 @pytest.mark.slow
 def test_change_tracking(door: Door, shop: Site) -> None:
     url, tracked = shop.url("/kettles"), ["markdown", {"type": "changeTracking", "modes": ["git-diff"]}]

@@ -37,6 +37,15 @@ def test_sitemaps_are_left_alone_when_they_are_not_wanted(crawler: Engine, tmp_p
         assert not [r for r in site.requests() if "sitemap" in r.path]
 
 
+def test_only_pages_of_sitemaps_when_links_are_not_wanted(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/linked"], "/linked": [], "/listed": ["/below"], "/below": []})
+    site.set_fault("/sitemap.xml", status=200, body=sitemap(site.url("/listed")), content_type=XML)
+    first = crawler.crawl(site.url(), follow_links=False)
+    assert crawler.ends(first) == {"/": "done", "/listed": "done"}
+    assert crawler.ends(crawler.again(first)) == {"/": "done", "/listed": "done"}, "nor links that were stored"
+    assert set(asked(site)) == {"/", "/listed"}
+
+
 def test_a_sitemap_lowers_the_depth_of_pages_found_deeper_and_obeys_max_depth_and_scope(
     crawler: Engine, site: Site
 ) -> None:

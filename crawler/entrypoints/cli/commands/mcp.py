@@ -14,5 +14,6 @@ else:
 
 
 def mcp() -> None:
-    """Serve agents (Model Context Protocol) on standard input and output, through the service of CRAWLER_API_URL."""
+    """Serve agents (Model Context Protocol) on standard input and output, through the service of CRAWLER_API_URL or
+    `crawler up` on this machine."""
     serving.serve()
