@@ -325,7 +325,7 @@ WHERE (c.position, c.config, c.words) IS DISTINCT FROM (excluded.position, exclu
 """
 _CHUNKS_ROW = "(%s::uuid, %s::uuid, %s::uuid, %s, %s::text[], %s, %s, %s, %s)"
 _TELL = """
-UPDATE crawl_discovered_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
+UPDATE crawl_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
 FROM json_to_recordset(%s) AS v(crawl_id uuid, url text, status text, error text)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.url AND u.status = 'pending' AND u.fetch_state = 'done'
 RETURNING u.crawl_job_id, u.status

@@ -30,7 +30,7 @@ due AS (
                              THEN d.claimed_until END
     RETURNING d.id, d.status
 )
-UPDATE crawl_discovered_urls u SET document_id = due.id, status = coalesce(due.status, 'skipped')
+UPDATE crawl_urls u SET document_id = due.id, status = coalesce(due.status, 'skipped')
 FROM v LEFT JOIN due ON due.id = v.id
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 RETURNING u.crawl_job_id, u.normalized_url, u.document_id, u.status
@@ -50,7 +50,7 @@ WHERE d.id = v.id AND p.noindex AND d.deleted_at IS NULL
 """
 
 _EXISTING = """
-UPDATE crawl_discovered_urls u SET document_id = v.id
+UPDATE crawl_urls u SET document_id = v.id
 FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, id uuid)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.reason = 'exists'
 """

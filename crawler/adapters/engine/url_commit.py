@@ -8,20 +8,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters.engine.folded_urls import folded
 from crawler.adapters.engine.rows import as_json, by_key, in_order
 from crawler.adapters.postgres.database import Cursor
-from crawler.domain.crawls.crawl import FetchState
-from crawler.domain.engine.ledger import Depths, Found, UrlEnd, UrlKey
+from crawler.domain.engine.ledger import Depths, Found, Source, UrlEnd, UrlKey
 
 # The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
 # queued again, but their page is not written again.
 _END = """
-WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text, status text,
+WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text,
     reason text, rule text, attempts smallint, final_url text, http_status smallint, content_hash bytea,
     version_id uuid, error_message text, fetched_at timestamptz)),
 ended AS (
-    UPDATE crawl_discovered_urls u
-    SET fetch_state = v.state, status = v.status, reason = v.reason, rule = coalesce(v.rule, u.rule),
+    UPDATE crawl_urls u
+    SET fetch_state = v.state, status = NULL, reason = v.reason, rule = coalesce(v.rule, u.rule),
         attempts = v.attempts, final_url = v.final_url, http_status = v.http_status,
         content_hash = v.content_hash, version_id = v.version_id, error_message = v.error_message,
         fetched_at = v.fetched_at
@@ -31,15 +31,15 @@ ended AS (
 )
 SELECT u.crawl_job_id, u.normalized_url, coalesce(ended.depth, u.depth), ended.depth IS NOT NULL
 FROM v
-JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+JOIN crawl_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
 """
 _FOUND = """
-INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
+INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state,
     reason, rule, source, parent, found_at)
-SELECT crawl_id, normalized_url, url, depth, priority, seq, state, status, reason, rule, source, parent, now()
+SELECT crawl_id, normalized_url, url, depth, priority, seq, state, reason, rule, source, parent, now()
 FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, url text, depth integer, priority smallint,
-    seq bigint, state text, status text, reason text, rule text, source text, parent text)
+    seq bigint, state text, reason text, rule text, source text, parent text)
 ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
 """
 
@@ -73,11 +73,10 @@ def _ended(end: UrlEnd) -> dict[str, Any]:
         "crawl_id": crawl_id,
         "normalized_url": normalized_url,
         "state": end.state,
-        "status": "ingested" if end.state is FetchState.DONE else end.state,
         "reason": end.reason,
         "rule": end.rule,
         "attempts": end.attempts,
-        "final_url": end.final_url,
+        "final_url": None if end.final_url is None else folded(end.final_url, normalized_url),
         "http_status": end.http_status,
         "content_hash": end.content_hash,
         "version_id": end.version_id,
@@ -91,14 +90,13 @@ def _found(found: Found) -> dict[str, Any]:
     return {
         "crawl_id": crawl_id,
         "normalized_url": normalized_url,
-        "url": found.url,
+        "url": None if found.url == normalized_url else folded(found.url, normalized_url),
         "depth": found.depth,
         "priority": found.priority,
         "seq": found.seq,
         "state": found.state,
-        "status": "pending" if found.state is FetchState.QUEUED else found.state,
         "reason": found.reason,
         "rule": found.rule,
-        "source": found.source,
-        "parent": found.parent,
+        "source": None if found.source is Source.LINK else found.source,
+        "parent": None if found.parent is None else folded(found.parent, normalized_url),
     }

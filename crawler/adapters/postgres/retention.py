@@ -79,7 +79,7 @@ class Pruner:
         for table in ("crawl_findings", "crawl_reports", "crawl_probes"):
             for crawl in crawls:
                 self._delete(_ROWS.format(table=table, condition="crawl_id = :crawl"), crawl=crawl)
-        urls = _ROWS.format(table="crawl_discovered_urls", condition="crawl_job_id = :crawl")
+        urls = _ROWS.format(table="crawl_urls", condition="crawl_job_id = :crawl")
         return sum(self._delete(urls, crawl=crawl) for crawl in crawls)
 
     def _old_versions(self, keep: int) -> int:
@@ -142,7 +142,11 @@ def _unused_snapshots(db: Connection, after: UUID, last: UUID) -> int:
 
 
 _NEXT = "SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most"
-_ROWS = "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT :most))"
+# A ctid is that of one part of a table only; the condition outside names the part.
+_ROWS = """
+DELETE FROM {table} WHERE {condition}
+    AND ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT :most))
+"""
 _REQUESTS = _ROWS.format(table="request_log", condition="at < :before")
 _AGES = """
 SELECT v.id, v.snapshot_id,
@@ -182,5 +186,5 @@ WITH old AS MATERIALIZED ({_OLD_CRAWLS.replace(":before", ":crawls_before")}),
 SELECT (SELECT count(*) FROM request_log WHERE at < :before) AS requests,
     (SELECT count(*) FROM versions WHERE NOT kept) AS versions,
     (SELECT count(*) FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM used u WHERE u.snapshot_id = s.id)) AS snapshots,
-    (SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id IN (SELECT id FROM old)) AS urls
+    (SELECT count(*) FROM crawl_urls WHERE crawl_job_id IN (SELECT id FROM old)) AS urls
 """
