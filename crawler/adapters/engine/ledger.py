@@ -71,8 +71,9 @@ class Ledger:
         URLs that already were at that depth count too: a worker may have died before it went on from them.
         """
         with transaction(self._engine) as connection, cursor(connection) as db:
-            rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
-            lowered = [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+            rows = sorted(depths)
+            lower = _LOWER.format(crawl=crawl_id)
+            lowered = [Lowered(*row) for row in execute_values(db, lower, rows, page_size=len(rows), fetch=True)]
             stored = [
                 (crawl_id, row.normalized_url, row.depth) for row in lowered if row.fetch_state == FetchState.DONE
             ]
@@ -161,8 +162,8 @@ class Ledger:
             streamed = connection.execution_options(yield_per=5000).execute(text(_SPELLINGS), {"crawl": crawl_id})
             variants = Counter(key for (href,) in streamed if (key := key_of(href)) is not None)
             with cursor(connection) as db:
-                rows = [(crawl_id, key, count) for key, count in sorted(variants.items())]
-                execute_values(db, _VARIANTS, rows, page_size=5000)
+                rows = sorted(variants.items())
+                execute_values(db, _VARIANTS.format(crawl=crawl_id), rows, page_size=5000)
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]:
         """A crawl's statistics, counted from rows, not from counters."""
@@ -252,8 +253,8 @@ WHERE id = :crawl
 """
 _LOWER = f"""
 UPDATE crawl_urls u SET depth = v.depth
-FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
+FROM (VALUES %s) AS v(normalized_url, depth)
+WHERE u.crawl_job_id = '{{crawl}}' AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
 RETURNING u.normalized_url, {WHOLE_URL}, u.depth, u.priority, u.seq, u.fetch_state, u.reason, {unfolded("final_url")}
 """  # noqa: S608 - our own words
 _LOWER_PAGES = """
@@ -295,8 +296,8 @@ WHERE c.id = :crawl
 """
 _VARIANTS = """
 UPDATE crawl_urls u SET variants = v.variants
-FROM (VALUES %s) AS v(crawl_id, normalized_url, variants)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+FROM (VALUES %s) AS v(normalized_url, variants)
+WHERE u.crawl_job_id = '{crawl}' AND u.normalized_url = v.normalized_url
 """
 _STATISTICS = """
 WITH rows AS (SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :crawl),

@@ -13,6 +13,7 @@ from crawler.adapters.engine.rows import as_json, by_key, in_order
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import Depths, Found, Source, UrlEnd, UrlKey
 
+# The crawls are named once more by themselves: so Postgres sees from the start which part of the ledger they are in.
 # The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
 # queued again, but their page is not written again.
 _END = """
@@ -27,12 +28,14 @@ ended AS (
         fetched_at = v.fetched_at
     FROM v
     WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.fetch_state = 'queued'
+        AND u.crawl_job_id = ANY(%s)
     RETURNING u.crawl_job_id, u.normalized_url, u.depth
 )
 SELECT u.crawl_job_id, u.normalized_url, coalesce(ended.depth, u.depth), ended.depth IS NOT NULL
 FROM v
 JOIN crawl_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
+WHERE u.crawl_job_id = ANY(%s)
 """
 _FOUND = """
 INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state,
@@ -49,7 +52,8 @@ def end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
     rows = [_ended(end) for end in in_order(ends)]
     if not rows:
         return {}, set()
-    db.execute(_END, (as_json(rows),))
+    crawls = list({row["crawl_id"] for row in rows})
+    db.execute(_END, (as_json(rows), crawls, crawls))
     answer = db.fetchall()
     depths = {UrlKey(crawl_id, url): depth for crawl_id, url, depth, _ in answer}
     return depths, {UrlKey(crawl_id, url) for crawl_id, url, _, turned in answer if turned}
