@@ -83,8 +83,11 @@ def parts(db: Connection, of: Parted) -> list[Part]:
     return sorted(found, key=lambda part: part.ends)
 
 
-def make_parts(engine: Engine, of: Parted, now: datetime) -> None:
-    """Make the parts for now and the time to come. What is there already of that time stays where it is."""
+def make_parts(engine: Engine, of: Parted, now: datetime, most_read: int | None = None) -> None:
+    """Make the parts for now and the time to come. What is there already of that time stays where it is.
+
+    A rest of more bytes than `most_read` is left as it is: to read it takes minutes.
+    """
     with transaction(engine) as db:
         known = parts(db, of)
         size = int(db.execute(text("SELECT pg_relation_size(:rest)"), {"rest": of.rest}).scalar_one())
@@ -92,8 +95,11 @@ def make_parts(engine: Engine, of: Parted, now: datetime) -> None:
     wanted = [_made(of, begin + of.width * n) for n in range(of.ahead)]
     covered = max((part.ends for part in known if part.begins is None), default=_MONDAY)
     missing = [part for part in wanted if part not in known and part.ends > covered]
+    is_old = size > LARGE and covered == _MONDAY
+    if is_old and most_read is not None and size > most_read:
+        return
     try:
-        if missing and size > LARGE and covered == _MONDAY:
+        if missing and is_old:
             covered = _split_off(engine, of, next(part for part in wanted if _is_far(part, now, of)))
         for part in missing:
             if part.ends > covered:

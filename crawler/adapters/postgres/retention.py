@@ -40,6 +40,8 @@ BATCH = 5000
 """Rows, or pages, of one transaction."""
 MANY_URLS = 50_000
 """A crawl with more waits until all of its week is old, and goes with it. Fewer are moved to let a week go."""
+HOURLY_BYTES = 4 << 30
+"""Of an old table that is checked beside other work; a larger one waits for `crawler prune`."""
 TRIES, PAUSE_SECONDS = 5, 1.0
 """Of dropping a part that is in use."""
 
@@ -81,6 +83,7 @@ class Pruner:
         old = self._old_crawls(now, timedelta(days=kept.keep_crawl_days)) if kept.keep_crawl_days else _Old([], [])
         if dry_run:
             return self._count(kept, now, old)
+        self._make_parts(now)
         pruned = Pruned(
             requests=self.requests(now),
             urls=self._urls(old),
@@ -100,9 +103,12 @@ class Pruner:
 
     def hourly(self, now: datetime) -> int:
         """What has to be done now and then, also where nothing else is ever deleted."""
-        for table in (LEDGER, REQUESTS):
-            make_parts(self._engine, table, now)
+        self._make_parts(now, HOURLY_BYTES)
         return self.requests(now)
+
+    def _make_parts(self, now: datetime, most_read: int | None = None) -> None:
+        for table in (LEDGER, REQUESTS):
+            make_parts(self._engine, table, now, most_read)
 
     def _in_force(self) -> Retention:
         """The retention in force: operators' runtime settings override the environment."""
