@@ -59,8 +59,14 @@ class Lists(NamedTuple):
     rows: int
     took: Mapping[str, float]
     """Milliseconds, the median."""
-    scans: Mapping[str, set[str]]
-    """Large tables that a list reads from end to end."""
+    plans: Mapping[str, "Plans"]
+
+
+class Plans(NamedTuple):
+    blocks: int
+    """Read by Postgres, from memory or disk: the same however busy the machine is."""
+    scans: set[str]
+    """Large tables that are read from end to end."""
 
 
 class Prunes(NamedTuple):
@@ -206,14 +212,14 @@ def _lists(tools: App, project: UUID, now: datetime) -> Lists:
         rows = _all_rows(db)
         last, middle, page = db.execute(text(_MIDDLE), {"project": project}).one()
         large = set(db.execute(text(_LARGE), {"least": _MANY_ROWS}).scalars())
-    took, scans = {}, {}
+    took, plans = {}, {}
     for name, read in _reads(tools, project, last, middle, page, now).items():
         read()
         with _listening(engine) as sayings:
             read()
-        scans[name] = _scanned(engine, sayings, large)
+        plans[name] = _plans(engine, sayings, large)
         took[name] = statistics.median(_milliseconds(read) for _ in range(ROUNDS))
-    return Lists(rows, took, scans)
+    return Lists(rows, took, plans)
 
 
 def _reads(
@@ -260,13 +266,15 @@ def _listening(engine: Engine) -> Iterator[Sayings]:
         event.remove(engine, "before_cursor_execute", sayings)
 
 
-def _scanned(engine: Engine, sayings: Sayings, large: set[str]) -> set[str]:
-    found: set[str] = set()
+def _plans(engine: Engine, sayings: Sayings, large: set[str]) -> Plans:
+    blocks, scans = 0, set()
     with engine.begin() as db:
         for statement, given in sayings.said:
-            (plan,) = db.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", given).scalar_one()
-            found |= {node["Relation Name"] for node in _nodes(plan["Plan"]) if node["Node Type"] == "Seq Scan"}
-    return found & large
+            (found,) = db.exec_driver_sql(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", given).scalar_one()
+            plan = found["Plan"]
+            blocks += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+            scans |= {node["Relation Name"] for node in _nodes(plan) if node["Node Type"] == "Seq Scan"}
+    return Plans(blocks, scans & large)
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -297,8 +305,8 @@ def table(pages: int, crawls: int, costs: list[Bytes], lists: list[Lists], prune
     sizes = "\n".join(f"| `{one.relation}` | {one.each:,.0f} |" for one in costs)
     small, large = lists
     times = "\n".join(
-        f"| {name.strip()} | {small.took[name]:.1f} | {large.took[name]:.1f} | "
-        f"{', '.join(sorted(large.scans[name])) or '–'} |"
+        f"| {name.strip()} | {small.took[name]:.1f} | {large.took[name]:.1f} | {small.plans[name].blocks:,} | "
+        f"{large.plans[name].blocks:,} | {', '.join(sorted(large.plans[name].scans)) or '–'} |"
         for name in small.took
     )
     ledger = sum(one.each for one in costs if one.relation.startswith("crawl_urls"))
@@ -309,11 +317,12 @@ unchanged, written as the engine writes it, takes {ledger:.0f} bytes; one reques
 |---|--:|
 {sizes}
 
-Lists of the API, 100 entries, in milliseconds (median of {ROUNDS}), by how many rows the ledger has, and the large
-tables that Postgres would read from end to end for them:
+Lists of the API, at most 100 entries, when the ledger has {small.rows:,} rows and {large.rows:,}: milliseconds (median of
+{ROUNDS}), blocks that Postgres looks at, and large tables that it reads from end to end. "Requests for it" and "one
+host" count all requests to that host, of which there are ten times as many.
 
-| | {small.rows:,} | {large.rows:,} | scans |
-|---|--:|--:|---|
+| | ms | ms, larger | blocks | blocks, larger | scans |
+|---|--:|--:|--:|--:|---|
 {times}
 
 `crawler prune` dropped {prunes.dropped:,} rows with their weeks in {prunes.drop_seconds:.1f} s. To delete
