@@ -317,8 +317,8 @@ unchanged, written as the engine writes it, takes {ledger:.0f} bytes; one reques
 |---|--:|
 {sizes}
 
-Lists of the API, at most 100 entries, when the ledger has {small.rows:,} rows and {large.rows:,}: milliseconds (median of
-{ROUNDS}), blocks that Postgres looks at, and large tables that it reads from end to end. "Requests for it" and "one
+Lists of the API, at most 100 entries, when the ledger has {small.rows:,} rows and {large.rows:,}: milliseconds (median
+of {ROUNDS}), blocks that Postgres looks at, and large tables that it reads from end to end. "Requests for it" and "one
 host" count all requests to that host, of which there are ten times as many.
 
 | | ms | ms, larger | blocks | blocks, larger | scans |
