@@ -18,6 +18,7 @@ from benchmarks import (
     encrypted,
     footprint,
     frontier,
+    growth,
     live,
     machine,
     manuals,
@@ -49,6 +50,7 @@ PARTS = {
     "frontier": frontier,
     "recrawl": recrawl,
     "diff": diff,
+    "growth": growth,
     "noise": noise,
     "watching": watching,
     "schedules": schedules,
@@ -72,7 +74,8 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     options = Options(
-        1 if given.quick else given.repeats, tuple(given.sites), tuple(given.crawlers), quick=given.quick
+        1 if given.quick else given.repeats, tuple(given.sites), tuple(given.crawlers), quick=given.quick,
+        pages=given.pages,
     )  # fmt: skip
     save = not (given.no_save or given.quick)
     if os.getloadavg()[0] > BUSY_LOAD:
@@ -93,6 +96,7 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--repeats", type=int, default=3, help="where medians are taken (default 3)")
     options.add_argument("--sites", nargs="+", choices=list(PACKAGES), default=list(PACKAGES))
     options.add_argument("--crawlers", nargs="+", choices=CRAWLERS, default=list(CRAWLERS))
+    options.add_argument("--pages", type=int, help="of the part growth (default 100000)")
     options.add_argument("--quick", action="store_true", help="a few seconds a part, to see that all works; not saved")
     options.add_argument("--no-save", action="store_true", help="leave RESULTS.md as it is")
     given = options.parse_args()

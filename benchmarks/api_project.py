@@ -137,7 +137,7 @@ FROM crawled_pages p JOIN texts t ON t.n = (1 + abs(hashtext(p.normalized_url)))
 WHERE p.project_id = :project AND p.status = 'success' AND p.last_changed_at > now() - interval '2 days'
 """
 _LEDGER = """
-INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status, reason,
+INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status, reason,
     parent, http_status, content_hash, version_id, found_at, fetched_at)
 SELECT :{crawl}, p.normalized_url, p.url, 2, 2, row_number() OVER (),
     CASE p.status WHEN 'success' THEN 'done' ELSE p.status END,
@@ -150,7 +150,7 @@ WHERE p.project_id = :project ON CONFLICT DO NOTHING
 """
 # A few that nobody finds by chance.
 _RARE = """
-UPDATE crawl_discovered_urls SET fetch_state = 'failed', status = 'failed', reason = 'tls'
+UPDATE crawl_urls SET fetch_state = 'failed', status = 'failed', reason = 'tls'
 WHERE crawl_job_id = :latest AND seq % 20000 = 7
 """
 _HOSTS = """

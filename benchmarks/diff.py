@@ -144,7 +144,7 @@ FROM generate_series(1, :pages + :pages / 50) n,
      (VALUES (CAST(:before AS uuid), 'before'), (CAST(:latest AS uuid), 'latest')) AS c(id, name)
 """
 _LEDGER = """
-INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
+INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
     content_hash, version_id, http_status)
 SELECT v.crawl_id, p.normalized_url, p.url, 2, 2, n, 'done', 'ingested', v.content_hash, v.id, 200
 FROM generate_series(1, :pages + :pages / 50) n

@@ -13,6 +13,8 @@ class Options:
     crawlers: tuple[str, ...] = CRAWLERS
     quick: bool = False
     """Small runs that only show that all works; nothing is saved."""
+    pages: int | None = None
+    """Of the part `growth`."""
 
     def size(self, full: int, quick: int) -> int:
         return quick if self.quick else full

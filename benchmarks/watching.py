@@ -177,7 +177,7 @@ SELECT gen_random_uuid(), :project, '/section/page-' || n * :step || '$', CAST(:
 FROM generate_series(1, :rules) n
 """
 _SAME_VERSIONS = """
-UPDATE crawl_discovered_urls u SET version_id = b.version_id FROM crawl_discovered_urls b
+UPDATE crawl_urls u SET version_id = b.version_id FROM crawl_discovered_urls b
 WHERE u.crawl_job_id = :crawl AND b.crawl_job_id <> :crawl AND b.normalized_url = u.normalized_url
     AND b.content_hash = u.content_hash
 """

@@ -138,7 +138,7 @@ class Crawls:
             record_rendering=self._app.engine.crawl_state.record_rendering,
             recover_hosts=RecoverHosts(self._app.frontier, self._app.hosts.store, self._app.clock),
             restore_robots=self._app.engine.robots_and_backoff.restore_robots,
-            prune=self._app.operating.pruner.requests,
+            prune=self._app.operating.pruner.hourly,
             hints=self._app.hints,
             clock=self._app.clock,
             look_at_settings=self._app.current_settings.look,

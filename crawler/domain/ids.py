@@ -16,6 +16,11 @@ def new_id(now_ms: int) -> UUID:
     return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
 
 
+def least_id(now_ms: int) -> UUID:
+    """No id made at that moment or later is less."""
+    return UUID(int=(now_ms & 0xFFFFFFFFFFFF) << 80)
+
+
 def ids_that_begin(so: str) -> tuple[UUID, UUID] | None:
     """The least and the greatest id whose text begins so; None if no id does."""
     least = so + _LEAST[len(so) :]

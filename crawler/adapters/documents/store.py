@@ -216,7 +216,8 @@ def _tell_crawls(db: Cursor, turned: Turned) -> None:
     ]
     if not ends:
         return
-    db.execute(_TELL, (orjson.dumps(sorted(ends, key=lambda end: (end["crawl_id"], end["url"]))).decode(),))
+    told = orjson.dumps(sorted(ends, key=lambda end: (end["crawl_id"], end["url"]))).decode()
+    db.execute(_TELL, (told, list({end["crawl_id"] for end in ends})))
     ingested = Counter(crawl_id for crawl_id, status in db if status == "ingested")
     for crawl_id, count in sorted(ingested.items()):
         db.execute(_COUNT, (count, crawl_id))
@@ -325,9 +326,10 @@ WHERE (c.position, c.config, c.words) IS DISTINCT FROM (excluded.position, exclu
 """
 _CHUNKS_ROW = "(%s::uuid, %s::uuid, %s::uuid, %s, %s::text[], %s, %s, %s, %s)"
 _TELL = """
-UPDATE crawl_discovered_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
+UPDATE crawl_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
 FROM json_to_recordset(%s) AS v(crawl_id uuid, url text, status text, error text)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.url AND u.status = 'pending' AND u.fetch_state = 'done'
+    AND u.crawl_job_id = ANY(%s)
 RETURNING u.crawl_job_id, u.status
 """
 _COUNT = "UPDATE crawl_jobs SET total_ingested = total_ingested + %s WHERE id = %s"

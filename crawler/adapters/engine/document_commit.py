@@ -30,9 +30,9 @@ due AS (
                              THEN d.claimed_until END
     RETURNING d.id, d.status
 )
-UPDATE crawl_discovered_urls u SET document_id = due.id, status = coalesce(due.status, 'skipped')
+UPDATE crawl_urls u SET document_id = due.id, status = coalesce(due.status, 'skipped')
 FROM v LEFT JOIN due ON due.id = v.id
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.crawl_job_id = ANY(%s)
 RETURNING u.crawl_job_id, u.normalized_url, u.document_id, u.status
 """
 _WAITS = """
@@ -50,15 +50,16 @@ WHERE d.id = v.id AND p.noindex AND d.deleted_at IS NULL
 """
 
 _EXISTING = """
-UPDATE crawl_discovered_urls u SET document_id = v.id
+UPDATE crawl_urls u SET document_id = v.id
 FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, id uuid)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.reason = 'exists'
+    AND u.crawl_job_id = ANY(%s)
 """
 
 
 def name_existing(db: Cursor, documents: Sequence[DocumentDue]) -> None:
     rows = [{"id": due.id, **due.key._asdict()} for due in sorted(documents, key=by_key)]
-    db.execute(_EXISTING, (as_json(rows),))
+    db.execute(_EXISTING, (as_json(rows), list({due.key.crawl_id for due in documents})))
 
 
 def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
@@ -68,7 +69,7 @@ def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
         return Counter()
     rows = [{"id": d.id, "page_id": d.page_id, **d.key._asdict()} for d in ordered]
     given = as_json(rows)
-    db.execute(_DUE, (given,))
+    db.execute(_DUE, (given, list({due.key.crawl_id for due in ordered})))
     told = db.fetchall()
     waits = [
         {"document_id": document, "crawl_id": crawl_id, "normalized_url": url}

@@ -13,6 +13,7 @@ from psycopg2.extras import execute_values
 from sqlalchemy import Engine, text
 
 from crawler.adapters.engine.compared_versions import CROSSED, LAST_SEEN
+from crawler.adapters.engine.folded_urls import WHOLE_URL, unfolded
 from crawler.adapters.postgres.database import cursor, transaction
 from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.changes.readdressed import NewAddress
@@ -70,8 +71,9 @@ class Ledger:
         URLs that already were at that depth count too: a worker may have died before it went on from them.
         """
         with transaction(self._engine) as connection, cursor(connection) as db:
-            rows = [(crawl_id, url, depth) for url, depth in sorted(depths)]
-            lowered = [Lowered(*row) for row in execute_values(db, _LOWER, rows, page_size=len(rows), fetch=True)]
+            rows = sorted(depths)
+            lower = _LOWER.format(crawl=crawl_id)
+            lowered = [Lowered(*row) for row in execute_values(db, lower, rows, page_size=len(rows), fetch=True)]
             stored = [
                 (crawl_id, row.normalized_url, row.depth) for row in lowered if row.fetch_state == FetchState.DONE
             ]
@@ -166,8 +168,8 @@ class Ledger:
             streamed = connection.execution_options(yield_per=5000).execute(text(_SPELLINGS), {"crawl": crawl_id})
             variants = Counter(key for (href,) in streamed if (key := key_of(href)) is not None)
             with cursor(connection) as db:
-                rows = [(crawl_id, key, count) for key, count in sorted(variants.items())]
-                execute_values(db, _VARIANTS, rows, page_size=5000)
+                rows = sorted(variants.items())
+                execute_values(db, _VARIANTS.format(crawl=crawl_id), rows, page_size=5000)
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]:
         """A crawl's statistics, counted from rows, not from counters."""
@@ -242,33 +244,34 @@ SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_stat
 """
 _COUNT_QUEUED = "SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'queued'"
 _CLOSE = """
-UPDATE crawl_discovered_urls SET fetch_state = 'skipped', status = 'skipped', reason = :reason
+UPDATE crawl_urls SET fetch_state = 'skipped', status = NULL, reason = :reason
 WHERE crawl_job_id = :crawl AND fetch_state = 'queued'
 """
 _COUNT_SKIPPED = "UPDATE crawl_jobs SET pages_skipped = pages_skipped + :n WHERE id = :crawl"
-_REQUEUE = """
+_REQUEUE = f"""
 WITH before AS (
     SELECT normalized_url, fetch_state FROM crawl_discovered_urls
     WHERE crawl_job_id = :crawl AND reason = ANY(:reasons) AND fetch_state IN ('failed', 'skipped')
       AND (CAST(:urls AS text[]) IS NULL OR normalized_url = ANY(:urls))
     ORDER BY normalized_url FOR UPDATE
 )
-UPDATE crawl_discovered_urls u
-SET fetch_state = 'queued', status = 'pending', reason = NULL, error_message = NULL
+UPDATE crawl_urls u
+SET fetch_state = 'queued', status = NULL, reason = NULL, error_message = NULL
 FROM before b
 WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url
-RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, b.fetch_state AS was
-"""
+RETURNING u.normalized_url, {WHOLE_URL} AS url, u.depth, u.priority, u.seq, u.fetch_state, u.reason,
+    b.fetch_state AS was
+"""  # noqa: S608 - our own words
 _UNCOUNT = """
 UPDATE crawl_jobs SET pages_failed = pages_failed - :failed, pages_skipped = pages_skipped - :skipped
 WHERE id = :crawl
 """
-_LOWER = """
-UPDATE crawl_discovered_urls u SET depth = v.depth
-FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
-RETURNING u.normalized_url, u.url, u.depth, u.priority, u.seq, u.fetch_state, u.reason, u.final_url
-"""
+_LOWER = f"""
+UPDATE crawl_urls u SET depth = v.depth
+FROM (VALUES %s) AS v(normalized_url, depth)
+WHERE u.crawl_job_id = '{{crawl}}' AND u.normalized_url = v.normalized_url AND u.depth >= v.depth
+RETURNING u.normalized_url, {WHOLE_URL}, u.depth, u.priority, u.seq, u.fetch_state, u.reason, {unfolded("final_url")}
+"""  # noqa: S608 - our own words
 _LOWER_PAGES = """
 UPDATE crawled_pages p SET depth = v.depth
 FROM (VALUES %s) AS v(crawl_id, normalized_url, depth)
@@ -281,7 +284,7 @@ SELECT normalized_url, final_url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND reason = 'redirected' AND final_url IS NOT NULL
 """
 _LOOPS = """
-UPDATE crawl_discovered_urls SET fetch_state = 'failed', status = 'failed', reason = 'redirect_loop',
+UPDATE crawl_urls SET fetch_state = 'failed', status = NULL, reason = 'redirect_loop',
        error_message = :error
 WHERE crawl_job_id = :crawl AND normalized_url = ANY(:urls) AND reason = 'redirected'
 """
@@ -307,9 +310,9 @@ WHERE c.id = :crawl
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u WHERE u.crawl_job_id = c.id AND u.url = link)
 """
 _VARIANTS = """
-UPDATE crawl_discovered_urls u SET variants = v.variants
-FROM (VALUES %s) AS v(crawl_id, normalized_url, variants)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+UPDATE crawl_urls u SET variants = v.variants
+FROM (VALUES %s) AS v(normalized_url, variants)
+WHERE u.crawl_job_id = '{crawl}' AND u.normalized_url = v.normalized_url
 """
 _STATISTICS = """
 WITH rows AS (SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :crawl),

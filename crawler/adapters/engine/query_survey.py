@@ -8,6 +8,7 @@ import orjson
 from sqlalchemy import Engine, text
 
 from crawler.adapters.engine.batch_writer import admit
+from crawler.adapters.engine.folded_urls import WHOLE_URL
 from crawler.adapters.engine.probe_store import plan_probes
 from crawler.adapters.postgres.database import cursor, transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
@@ -188,11 +189,12 @@ UPDATE projects SET settings = jsonb_set(settings, '{learned_params}', CAST(:lea
 WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only')
 """
 # Rows that only said that it was not known yet: each is met again, by the key that is known now.
-_FORGET = """
+_FORGET = f"""
 WITH gone AS (
-    DELETE FROM crawl_discovered_urls WHERE crawl_job_id = %s AND reason = 'query_open' AND url = ANY(%s) RETURNING 1)
+    DELETE FROM crawl_urls u
+    WHERE crawl_job_id = %s AND reason = 'query_open' AND {WHOLE_URL} = ANY(%s) RETURNING 1)
 SELECT count(*) FROM gone
-"""
+"""  # noqa: S608 - our own words
 _UNCOUNT = """
 UPDATE crawl_jobs SET total_discovered = total_discovered - %s, pages_skipped = pages_skipped - %s WHERE id = %s
 """

@@ -40,7 +40,7 @@ JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url
     AND u.fetch_state <> 'queued' AND coalesce(u.reason, '') NOT IN ('redirected', 'redirect_loop')
 JOIN crawl_jobs c ON c.id = v.crawl_id
 LEFT JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = v.target AND u.fetch_state = 'done'
-WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.target AND q.status = 'fetching'
+WHERE q.crawl_id = v.crawl_id AND q.ledger_url = v.target AND q.status = 'fetching' AND u.crawl_job_id = ANY(%s)
 """
 
 
@@ -53,7 +53,8 @@ def end_entries(db: Cursor, ends: Sequence[EntryEnd]) -> None:
         db.execute(_END, (as_json([_ended(end) for end in final]),))
     if moved:
         db.execute(_MOVE, (as_json([_moved(end) for end in moved]),))
-        db.execute(_MEET, (as_json([{"crawl_id": end.key.crawl_id, "target": end.moved_to} for end in moved]),))
+        rows = [{"crawl_id": end.key.crawl_id, "target": end.moved_to} for end in moved]
+        db.execute(_MEET, (as_json(rows), list({end.key.crawl_id for end in moved})))
 
 
 def _ended(end: EntryEnd) -> dict[str, Any]:

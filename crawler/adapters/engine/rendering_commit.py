@@ -24,10 +24,10 @@ ON CONFLICT DO NOTHING
 _PICTURES_ROW = "(%s::uuid, %s::bytea, %s::bytea, %s::timestamptz)"
 # What the server sent is kept before the browser is asked. That the browser showed the same is no copy of its own.
 _RENDERINGS = """
-UPDATE crawl_discovered_urls u SET rendering = coalesce(u.rendering, '{}') || v.rendering
+UPDATE crawl_urls u SET rendering = coalesce(u.rendering, '{}') || v.rendering
     || jsonb_strip_nulls(jsonb_build_object('light_copy', u.rendering -> 'light_copy'))
 FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, rendering jsonb)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.crawl_job_id = ANY(%s)
 """
 
 
@@ -41,7 +41,8 @@ def write_renderings(db: Cursor, batch: Batch) -> None:
 
 def _note(db: Cursor, renderings: Sequence[Rendering]) -> None:
     if renderings:
-        db.execute(_RENDERINGS, (as_json([_noted(rendering) for rendering in in_order(renderings)]),))
+        rows = [_noted(rendering) for rendering in in_order(renderings)]
+        db.execute(_RENDERINGS, (as_json(rows), list({row["crawl_id"] for row in rows})))
 
 
 def _noted(rendering: Rendering) -> dict[str, Any]:

@@ -399,12 +399,12 @@ class Store:
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
         """Completed crawls of the same project and seed whose URLs are still kept, newest first."""
         c = t.crawl_jobs.c
-        urls = t.crawl_discovered_urls.c
+        urls = t.crawl_urls.c
         query = (
             select(*_CRAWL_COLUMNS)
             .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
             .where(c.status == CrawlStatus.COMPLETED, ~c.from_queue)
-            .where(select(urls.url).where(urls.crawl_job_id == c.id).exists())
+            .where(select(urls.normalized_url).where(urls.crawl_job_id == c.id).exists())
             .order_by(c.id.desc())
             .limit(limit)
         )

@@ -8,38 +8,41 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters.engine.folded_urls import folded
 from crawler.adapters.engine.rows import as_json, by_key, in_order
 from crawler.adapters.postgres.database import Cursor
-from crawler.domain.crawls.crawl import FetchState
-from crawler.domain.engine.ledger import Depths, Found, UrlEnd, UrlKey
+from crawler.domain.engine.ledger import Depths, Found, Source, UrlEnd, UrlKey
 
+# The crawls are named once more by themselves: so Postgres sees from the start which part of the ledger they are in.
 # The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
 # queued again, but their page is not written again.
 _END = """
-WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text, status text,
+WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text,
     reason text, rule text, attempts smallint, final_url text, http_status smallint, content_hash bytea,
     version_id uuid, error_message text, fetched_at timestamptz)),
 ended AS (
-    UPDATE crawl_discovered_urls u
-    SET fetch_state = v.state, status = v.status, reason = v.reason, rule = coalesce(v.rule, u.rule),
+    UPDATE crawl_urls u
+    SET fetch_state = v.state, status = NULL, reason = v.reason, rule = coalesce(v.rule, u.rule),
         attempts = v.attempts, final_url = v.final_url, http_status = v.http_status,
         content_hash = v.content_hash, version_id = v.version_id, error_message = v.error_message,
         fetched_at = v.fetched_at
     FROM v
     WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.fetch_state = 'queued'
+        AND u.crawl_job_id = ANY(%s)
     RETURNING u.crawl_job_id, u.normalized_url, u.depth
 )
 SELECT u.crawl_job_id, u.normalized_url, coalesce(ended.depth, u.depth), ended.depth IS NOT NULL
 FROM v
-JOIN crawl_discovered_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+JOIN crawl_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
 LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
+WHERE u.crawl_job_id = ANY(%s)
 """
 _FOUND = """
-INSERT INTO crawl_discovered_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state, status,
+INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state,
     reason, rule, source, parent, found_at)
-SELECT crawl_id, normalized_url, url, depth, priority, seq, state, status, reason, rule, source, parent, now()
+SELECT crawl_id, normalized_url, url, depth, priority, seq, state, reason, rule, source, parent, now()
 FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, url text, depth integer, priority smallint,
-    seq bigint, state text, status text, reason text, rule text, source text, parent text)
+    seq bigint, state text, reason text, rule text, source text, parent text)
 ON CONFLICT DO NOTHING RETURNING crawl_job_id, normalized_url, fetch_state
 """
 
@@ -49,7 +52,8 @@ def end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
     rows = [_ended(end) for end in in_order(ends)]
     if not rows:
         return {}, set()
-    db.execute(_END, (as_json(rows),))
+    crawls = list({row["crawl_id"] for row in rows})
+    db.execute(_END, (as_json(rows), crawls, crawls))
     answer = db.fetchall()
     depths = {UrlKey(crawl_id, url): depth for crawl_id, url, depth, _ in answer}
     return depths, {UrlKey(crawl_id, url) for crawl_id, url, _, turned in answer if turned}
@@ -73,11 +77,10 @@ def _ended(end: UrlEnd) -> dict[str, Any]:
         "crawl_id": crawl_id,
         "normalized_url": normalized_url,
         "state": end.state,
-        "status": "ingested" if end.state is FetchState.DONE else end.state,
         "reason": end.reason,
         "rule": end.rule,
         "attempts": end.attempts,
-        "final_url": end.final_url,
+        "final_url": None if end.final_url is None else folded(end.final_url, normalized_url),
         "http_status": end.http_status,
         "content_hash": end.content_hash,
         "version_id": end.version_id,
@@ -91,14 +94,13 @@ def _found(found: Found) -> dict[str, Any]:
     return {
         "crawl_id": crawl_id,
         "normalized_url": normalized_url,
-        "url": found.url,
+        "url": None if found.url == normalized_url else folded(found.url, normalized_url),
         "depth": found.depth,
         "priority": found.priority,
         "seq": found.seq,
         "state": found.state,
-        "status": "pending" if found.state is FetchState.QUEUED else found.state,
         "reason": found.reason,
         "rule": found.rule,
-        "source": found.source,
-        "parent": found.parent,
+        "source": None if found.source is Source.LINK else found.source,
+        "parent": None if found.parent is None else folded(found.parent, normalized_url),
     }

@@ -1,10 +1,11 @@
 """Retention: delete old page versions, snapshots, URL lists and request logs. Pages keep their newest version.
 
-Request logs are deleted every hour by the reconciler; all else by `crawler prune`. Everything is deleted in small
-transactions, beside crawls that run.
+Request logs are deleted every hour by the reconciler; all else by `crawler prune`. Parts of a table that are old go
+whole (`partitions.py`); everything else is deleted in small transactions, beside crawls that run.
 """
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -12,15 +13,37 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, text
 
+from crawler import telemetry
 from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.partitions import (
+    LARGE,
+    LEDGER,
+    REQUESTS,
+    Busy,
+    Part,
+    Parted,
+    briefly,
+    drop_part,
+    least_crawl_id,
+    make_parts,
+    parts,
+)
 from crawler.adapters.postgres.runtime_settings import read_runtime_settings
 from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
+
+log = telemetry.logger(__name__)
 
 OBJECT_GRACE = timedelta(days=1)
 """Objects are written before the rows that refer to them."""
 BATCH = 5000
 """Rows, or pages, of one transaction."""
+MANY_URLS = 50_000
+"""A crawl with more waits until all of its week is old, and goes with it. Fewer are moved to let a week go."""
+HOURLY_BYTES = 4 << 30
+"""Of an old table that is checked beside other work; a larger one waits for `crawler prune`."""
+TRIES, PAUSE_SECONDS = 5, 1.0
+"""Of dropping a part that is in use."""
 
 
 class Retention(NamedTuple):
@@ -38,6 +61,14 @@ class Pruned(NamedTuple):
     urls: int
 
 
+class _Old(NamedTuple):
+    """What is to go of the ledger."""
+
+    crawls: list[UUID]
+    parts: list[tuple[Part, list[UUID]]]
+    """To be dropped, but for these crawls."""
+
+
 class Pruner:
     """Two at the same time only share the work, and one that is ended early has done its part."""
 
@@ -49,12 +80,13 @@ class Pruner:
     def __call__(self, now: datetime, *, dry_run: bool = False) -> Pruned:
         """Delete what is older than its retention. A dry run counts it, in one look at everything."""
         kept = self._in_force()
-        crawls_before = now - timedelta(days=kept.keep_crawl_days) if kept.keep_crawl_days else None
+        old = self._old_crawls(now, timedelta(days=kept.keep_crawl_days)) if kept.keep_crawl_days else _Old([], [])
         if dry_run:
-            return self._count(kept, now, crawls_before)
+            return self._count(kept, now, old)
+        self._make_parts(now)
         pruned = Pruned(
             requests=self.requests(now),
-            urls=self._old_crawls(crawls_before) if crawls_before else 0,
+            urls=self._urls(old),
             versions=self._old_versions(kept.keep_versions) if kept.keep_versions else 0,
             snapshots=self._walk("snapshots", _unused_snapshots),  # last, because more of them are unused now
         )
@@ -63,8 +95,20 @@ class Pruner:
         return pruned
 
     def requests(self, now: datetime) -> int:
-        """Delete only from the request log: cheap enough for every hour."""
-        return self._delete(_REQUESTS, before=now - timedelta(days=self._in_force().request_log_days))
+        """Delete only from the request log, a day at a time: cheap enough for every hour. Returns how many are gone."""
+        before, gone = now - timedelta(days=self._in_force().request_log_days), 0
+        for part in self._old_days(before):
+            gone += self._drop(REQUESTS, part)
+        return gone + self._delete(_REQUESTS, before=before)
+
+    def hourly(self, now: datetime) -> int:
+        """What has to be done now and then, also where nothing else is ever deleted."""
+        self._make_parts(now, HOURLY_BYTES)
+        return self.requests(now)
+
+    def _make_parts(self, now: datetime, most_read: int | None = None) -> None:
+        for table in (LEDGER, REQUESTS):
+            make_parts(self._engine, table, now, most_read)
 
     def _in_force(self) -> Retention:
         """The retention in force: operators' runtime settings override the environment."""
@@ -72,15 +116,55 @@ class Pruner:
             given = read_runtime_settings(db).model_dump(include=set(Retention._fields), exclude_none=True)
         return self._retention._replace(**given)
 
-    def _old_crawls(self, before: datetime) -> int:
-        """Delete URL lists of old crawls, and the reports on these URLs. Returns the number of URLs."""
+    def _old_days(self, before: datetime) -> list[Part]:
         with transaction(self._engine) as db:
-            crawls = db.execute(text(_OLD_CRAWLS), {"before": before}).scalars().all()
+            return [part for part in parts(db, REQUESTS) if part.ends <= before]
+
+    def _old_crawls(self, now: datetime, keep: timedelta) -> _Old:
+        """Crawls whose URL lists are to go. A long one waits until the part it stands in can be dropped."""
+        with transaction(self._engine) as db:
+            old = {row.id: row.urls for row in db.execute(text(_OLD_CRAWLS), {"before": now - keep})}
+            ledger = [part for part in parts(db, LEDGER) if part.ends <= now]
+            crawls_of = {part: self._crawls_in(db, part) for part in ledger}
+        going, dropped = set(old), []
+        for part, crawls in crawls_of.items():
+            stay = {crawl: urls for crawl, urls in crawls.items() if crawl not in old}
+            gone = sum(urls for crawl, urls in crawls.items() if crawl in old)
+            if not stay or sum(stay.values()) <= min(MANY_URLS, gone // 4):
+                dropped.append((part, sorted(stay)))
+            elif part.begins is not None and now < part.ends + keep:
+                going -= {crawl for crawl, urls in crawls.items() if urls > MANY_URLS}
+        return _Old(sorted(going), dropped)
+
+    def _crawls_in(self, db: Connection, part: Part) -> dict[UUID, int]:
+        low = least_crawl_id(part.begins) if part.begins else UUID(int=0)
+        rows = db.execute(text(_CRAWLS_BETWEEN), {"low": low, "high": least_crawl_id(part.ends)})
+        return {row.id: row.urls for row in rows}
+
+    def _urls(self, old: _Old) -> int:
+        """Delete URL lists of old crawls, and the reports on these URLs. Returns the number of URLs."""
         for table in ("crawl_findings", "crawl_reports", "crawl_probes"):
-            for crawl in crawls:
+            for crawl in old.crawls:
                 self._delete(_ROWS.format(table=table, condition="crawl_id = :crawl"), crawl=crawl)
-        urls = _ROWS.format(table="crawl_discovered_urls", condition="crawl_job_id = :crawl")
-        return sum(self._delete(urls, crawl=crawl) for crawl in crawls)
+        gone = sum(self._drop(LEDGER, part, stay) for part, stay in old.parts)
+        urls = _ROWS.format(table="crawl_urls", condition="crawl_job_id = :crawl")
+        return gone + sum(self._delete(urls, crawl=crawl) for crawl in old.crawls)
+
+    def _drop(self, table: Parted, part: Part, keep: Sequence[UUID] = ()) -> int:
+        """Drop a part; one that stays in use is left for the next time. Returns how many rows are gone, or about."""
+        with self._unhurried() as db:
+            rows = _rows_of(db, table, part, keep)
+        for attempt in range(TRIES):
+            try:
+                with briefly(self._engine) as db:
+                    drop_part(db, table, part, keep)
+            except Busy:
+                if attempt < TRIES - 1:
+                    time.sleep(PAUSE_SECONDS)
+            else:
+                return rows
+        log.info("part_in_use", part=part.name)
+        return 0
 
     def _old_versions(self, keep: int) -> int:
         def delete(db: Connection, after: UUID, last: UUID) -> int:
@@ -118,17 +202,28 @@ class Pruner:
                 gone += delete(db, after, ids[-1])
             after = ids[-1]
 
-    def _count(self, kept: Retention, now: datetime, crawls_before: datetime | None) -> Pruned:
+    def _count(self, kept: Retention, now: datetime, old: _Old) -> Pruned:
         before = now - timedelta(days=kept.request_log_days)
-        given = {"before": before, "crawls_before": crawls_before, "keep": kept.keep_versions or None}
+        given = {"before": before, "old": old.crawls, "keep": kept.keep_versions or None}
+        days = self._old_days(before)
         with self._unhurried() as db:
-            return Pruned(**db.execute(text(_COUNTS), given).one()._asdict())
+            counted = Pruned(**db.execute(text(_COUNTS), given).one()._asdict())
+            return counted._replace(requests=counted.requests + sum(_rows_of(db, REQUESTS, day) for day in days))
 
     @contextmanager
     def _unhurried(self) -> Iterator[Connection]:
         with transaction(self._engine) as db:
             db.execute(text("SET LOCAL statement_timeout = 0"))
             yield db
+
+
+def _rows_of(db: Connection, table: Parted, part: Part, keep: Sequence[UUID] = ()) -> int:
+    """How many rows of the part go with it; of a large one what Postgres thinks."""
+    name = {"name": part.name}
+    if db.execute(text("SELECT pg_relation_size(:name)"), name).scalar_one() > LARGE:
+        return max(0, int(db.execute(text(_ABOUT), name).scalar_one()))
+    going = f"{table.column} <> ALL(CAST(:keep AS uuid[]))" if keep else "true"
+    return int(db.execute(text(f"SELECT count(*) FROM {part.name} WHERE {going}"), {"keep": list(keep)}).scalar_one())
 
 
 def _unused_snapshots(db: Connection, after: UUID, last: UUID) -> int:
@@ -142,8 +237,14 @@ def _unused_snapshots(db: Connection, after: UUID, last: UUID) -> int:
 
 
 _NEXT = "SELECT id FROM {table} WHERE id > :after ORDER BY id LIMIT :most"
-_ROWS = "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT :most))"
-_REQUESTS = _ROWS.format(table="request_log", condition="at < :before")
+# A ctid is that of one part of a table only; the condition outside names the part.
+_ROWS = """
+DELETE FROM {table} WHERE {condition}
+    AND ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT :most))
+"""
+# Days of which some requests are kept wait until all of the day can go.
+_REQUESTS = _ROWS.format(table="request_log_rest", condition="at < :before")
+_ABOUT = "SELECT reltuples FROM pg_class WHERE oid = CAST(:name AS regclass)"
 _AGES = """
 SELECT v.id, v.snapshot_id,
        EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id) AS shown,
@@ -166,21 +267,23 @@ SELECT content FROM snapshots WHERE id = ANY(CAST(:ids AS uuid[]))
 UNION ALL SELECT substring(image FROM {PICTURE_HEAD + 1}) FROM screenshots WHERE version_id = ANY(CAST(:ids AS uuid[]))
 """
 _OLD_CRAWLS = """
-SELECT id FROM (
-    SELECT id, completed_at, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
+SELECT id, urls FROM (
+    SELECT id, total_discovered AS urls, completed_at,
+        row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
     FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
 ) c
 WHERE age > 2 AND completed_at < :before
 """
+_CRAWLS_BETWEEN = "SELECT id, total_discovered AS urls FROM crawl_jobs WHERE id >= :low AND id < :high"
 _COUNTS = f"""
-WITH old AS MATERIALIZED ({_OLD_CRAWLS.replace(":before", ":crawls_before")}),
+WITH old AS MATERIALIZED (SELECT unnest(CAST(:old AS uuid[])) AS id),
     versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR shown AS kept FROM ({_AGES}) a),
     used AS MATERIALIZED (
         SELECT snapshot_id FROM versions WHERE kept
         UNION SELECT snapshot_id FROM crawl_probes WHERE crawl_id NOT IN (SELECT id FROM old)
     )
-SELECT (SELECT count(*) FROM request_log WHERE at < :before) AS requests,
+SELECT (SELECT count(*) FROM request_log_rest WHERE at < :before) AS requests,
     (SELECT count(*) FROM versions WHERE NOT kept) AS versions,
     (SELECT count(*) FROM snapshots s WHERE NOT EXISTS (SELECT 1 FROM used u WHERE u.snapshot_id = s.id)) AS snapshots,
-    (SELECT count(*) FROM crawl_discovered_urls WHERE crawl_job_id IN (SELECT id FROM old)) AS urls
+    (SELECT count(*) FROM crawl_urls WHERE crawl_job_id IN (SELECT id FROM old)) AS urls
 """

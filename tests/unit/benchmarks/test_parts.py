@@ -7,6 +7,8 @@ from benchmarks.footprint import Part
 from benchmarks.footprint import table as footprint_table
 from benchmarks.frontier import Outcomes, Timing
 from benchmarks.frontier import table as frontier_table
+from benchmarks.growth import Bytes, Lists, Plans, Prunes
+from benchmarks.growth import table as growth_table
 from benchmarks.memory import Sample, at, drift
 from benchmarks.memory import table as memory_table
 from benchmarks.polite import Outcome
@@ -70,3 +72,15 @@ def test_a_system_at_rest_is_told_by_process_the_largest_first_and_in_all() -> N
         "| beat | 1 | 20.0 | 0.10 |",
         "| all | 4 | 95.5 | 0.35 |",
     ]
+
+
+def test_growth_tells_bytes_of_a_row_and_what_a_list_reads() -> None:
+    costs = [Bytes("crawl_urls", 310.4), Bytes("crawl_urls_pkey", 170.0), Bytes("request_log", 158.0)]
+    small, large = (
+        Lists(rows, {"URLs": took}, {"URLs": Plans(blocks, scans)})
+        for rows, took, blocks, scans in ((300, 1.0, 104, set[str]()), (3000, 1.2, 1105, {"crawl_urls_rest"}))
+    )
+    text = growth_table(100, 30, costs, [small, large], Prunes(2000, 0.1, 100, 0.2))
+    assert "takes 480 bytes" in text
+    assert "| URLs | 1.0 | 1.2 | 104 | 1,105 | crawl_urls_rest |" in text
+    assert "dropped 2,000 rows with their weeks in 0.1 s" in text

@@ -11,11 +11,11 @@ from crawler.adapters.postgres.tables.acquisition import (
 )
 from crawler.adapters.postgres.tables.columns import metadata
 from crawler.adapters.postgres.tables.crawls import (
-    crawl_discovered_urls,
     crawl_findings,
     crawl_jobs,
     crawl_probes,
     crawl_reports,
+    crawl_urls,
     project_credentials,
     project_logins,
     projects,
@@ -48,13 +48,13 @@ __all__ = [
     "categories",
     "change_feed",
     "classification_jobs",
-    "crawl_discovered_urls",
     "crawl_findings",
     "crawl_jobs",
     "crawl_probes",
     "crawl_queue",
     "crawl_reports",
     "crawl_schedules",
+    "crawl_urls",
     "crawled_pages",
     "document_chunks",
     "document_feeds",

@@ -131,8 +131,12 @@ crawl_jobs = Table(
     ),
 )
 
-crawl_discovered_urls = Table(
-    "crawl_discovered_urls",
+# The ledger. Programs read it as the view `crawl_discovered_urls`, which shows the URLs whole and fills in what a row
+# leaves out: here `url`, `parent` and `final_url` are folded (`engine/folded_urls.py`), a `url` that is the key and a
+# `source` that is a link are null, and so is a `status` that follows from `fetch_state`. Wide columns come first, which
+# saves the space between. Its parts (`partitions.py`) hold the crawls of a week each.
+crawl_urls = Table(
+    "crawl_urls",
     metadata,
     Column(
         "crawl_job_id",
@@ -141,40 +145,39 @@ crawl_discovered_urls = Table(
         primary_key=True,
         nullable=False,
     ),
-    Column("normalized_url", KEY, primary_key=True, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("depth", Integer, nullable=False),
-    Column("priority", SmallInteger, nullable=False),
+    Column("version_id", UUID_),
     Column("seq", BigInteger, nullable=False),
+    when("found_at"),
+    when("fetched_at"),
+    Column("depth", Integer, nullable=False),
+    Column("variants", Integer, nullable=False, server_default="0"),
+    Column("priority", SmallInteger, nullable=False),
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("http_status", SmallInteger),
+    Column("normalized_url", KEY, primary_key=True, nullable=False),
+    Column("url", Text),
     Column("fetch_state", String(8), nullable=False, server_default="queued"),
-    Column("status", String(8), nullable=False, server_default="pending"),
+    Column("status", String(8)),
     Column("reason", String(24)),
     Column("rule", Text),  # the text of the rule that refused or admitted the URL
-    Column("source", String(8), nullable=False, server_default="link"),
-    Column("attempts", SmallInteger, nullable=False, server_default="0"),
-    Column("variants", Integer, nullable=False, server_default="0"),
+    Column("source", String(8)),
     Column("parent", Text),
     Column("final_url", Text),
-    Column("http_status", SmallInteger),
     Column("content_hash", LargeBinary),
-    Column("version_id", UUID_),
     Column("document_id", UUID_),
     Column("error_message", Text),
     Column("rendering", JSONB),  # why this one page was rendered, or was not
-    when("found_at"),
-    when("fetched_at"),
     one_of("fetch_state", "queued", "done", "skipped", "failed"),
     one_of("status", "pending", "ingested", "skipped", "failed"),
     # For lists of failed and skipped URLs. Few rows have a reason; most that get one later stay `unchanged`.
     Index(
-        "ix_crawl_discovered_urls_reason",
+        "ix_crawl_urls_reason",
         "crawl_job_id",
         "reason",
         "normalized_url",
         postgresql_where=text("reason IS NOT NULL AND reason <> 'unchanged'"),
     ),
-    # Each row is updated once in place; free space on its block keeps that update off the index.
-    postgresql_with={"fillfactor": "75"},
+    postgresql_partition_by="RANGE (crawl_job_id)",
 )
 
 # Findings about the site, stored when the crawl ends: later crawls change the pages' rows.

@@ -36,6 +36,7 @@ hosts = Table(
     now("updated_at"),
 )
 
+# Its parts (`partitions.py`) hold a day each.
 request_log = Table(
     "request_log",
     metadata,
@@ -50,6 +51,7 @@ request_log = Table(
     Column("url", Text),
     Index("ix_request_log_host", "crawl_id", "host", "at"),
     Index("ix_request_log_at", "at", postgresql_using="brin"),
+    postgresql_partition_by="RANGE (at)",
 )
 
 idempotency_keys = Table(
