@@ -145,7 +145,9 @@ class Notices:
     def take_advice(self) -> TakeAdvice:
         settings = self._app.settings
         keep, bounds = self.notifications.keep_advice, (settings.advise_pages, settings.advise_seconds)
-        return TakeAdvice(self.adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1])
+        return TakeAdvice(
+            self.adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1], aside=self.places.aside
+        )
 
     @cached_property
     def notify_crawl(self) -> NotifyCrawl:
