@@ -142,8 +142,8 @@ def run_monitor(monitor: Monitored, tools: Tools) -> Any:
 
 @router.get("/monitor/{monitor_id}/checks")
 def list_checks(monitor: Monitored, tools: Tools, limit: Limit = 25, offset: Offset = 0) -> Any:
-    crawls = [one for one in tools.store.list_crawls(monitor[0].id, limit + offset) if not one.from_queue]
-    return {"success": True, "data": [_check(tools, crawl) for crawl in crawls[offset:]]}
+    crawls = tools.store.list_crawls(monitor[0].id, limit, skip=offset, everything=False)
+    return {"success": True, "data": [_check(tools, crawl) for crawl in crawls]}
 
 
 @router.get("/monitor/{monitor_id}/checks/{check_id}")
@@ -206,7 +206,7 @@ def _cron(schedule: MonitorSchedule) -> str:
 
 def _shown(tools: App, caller: ApiKey, project: Project, schedule: Schedule) -> dict[str, Any]:
     config = schedule.config
-    last = next((one for one in tools.store.list_crawls(project.id, 5) if not one.from_queue), None)
+    last = next(iter(tools.store.list_crawls(project.id, 1, everything=False)), None)
     targets, hook = tools.notices.hooks.list_targets(project.id), tools.notices.tell_hook.find_for(project.id)
     mail = config.notification_email
     return {
