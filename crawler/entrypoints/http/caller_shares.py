@@ -1,8 +1,8 @@
 """Middleware that leaves threads to others: one caller's requests never occupy all that serve everybody.
 
-Handlers run in forty threads, and some wait in theirs: for a webhook's receiver, for Postgres, for a turn. Who has sent
-more than a share waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard. Who waits
-for pages has no thread meanwhile, and `page_waits.py` limits how many there are.
+Some handlers wait in their threads: for a webhook's receiver, for Postgres, for a turn. Who has sent more than a share
+waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard. Who waits for pages has no
+thread meanwhile, and `page_waits.py` limits how many there are.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from crawler.entrypoints.http.deadline import PATIENT
 from crawler.entrypoints.http.problems import problem_of
 from crawler.errors import CrawlerError, Unavailable
 
+THREADS = 96
 MOST_AT_ONCE = 16
 MOST_WAITING = 200
 """On top of those; more are refused at once."""
