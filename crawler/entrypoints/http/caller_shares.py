@@ -6,7 +6,7 @@ thread meanwhile, and `page_waits.py` limits how many there are.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Set
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,15 +50,21 @@ class CallerShares:
 
 class CallerShare:
     def __init__(
-        self, app: ASGIApp, shares: CallerShares, refusal: Callable[[CrawlerError], ASGIApp] = problem_of
+        self,
+        app: ASGIApp,
+        shares: CallerShares,
+        refusal: Callable[[CrawlerError], ASGIApp] = problem_of,
+        patient: Set[str] = PATIENT,
     ) -> None:
+        """`patient`: paths whose requests hold no thread while they wait, and no share."""
         self._app = app
         self._shares = shares
         self._refusal = refusal
+        self._patient = patient
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         who = judging.caller.get()
-        if scope["type"] != "http" or who is None or scope["path"] in PATIENT:
+        if scope["type"] != "http" or who is None or scope["path"] in self._patient:
             await self._app(scope, receive, send)
             return
         try:

@@ -233,7 +233,8 @@ class PageWaits:
 
 @contextmanager
 def _place(taken: Counter[UUID], key_id: UUID, most: int = MOST_WAITING) -> Iterator[None]:
-    if taken.total() >= most or taken[key_id] >= MOST_PER_KEY:
+    # Who waits for nothing yet finds room, whoever else fills it.
+    if taken.total() >= (most if taken[key_id] else most + MOST_PER_KEY) or taken[key_id] >= MOST_PER_KEY:
         raise TooManyWaiting(retry_seconds=2)
     taken[key_id] += 1
     try:

@@ -16,6 +16,8 @@ from mcp.types import ToolAnnotations
 from crawler import __version__
 
 MOST_CHARS = 50_000
+MOST_BYTES = 4 * (MOST_CHARS + 1)
+"""Of what is passed on as it came: no more is read of it."""
 MOST_URLS = 500
 INSTRUCTIONS = (
     "Fetch single pages, list the URLs of a site, crawl and watch sites, search stored documents, see what changed. "
@@ -27,7 +29,13 @@ _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_
 
 Headers = Mapping[str, str]
 CallService = Callable[[str, str, Mapping[str, Any], Headers], Awaitable[Any]]
-"""Method, path below /api/v1, query or body, and the headers of whoever asks. Raises ToolError with a sentence."""
+"""Method, path below /api/v1, query or body, and the headers of whoever asks. Raises ToolError with a sentence. Text is
+passed on as it came."""
+
+
+def is_text(path: str) -> bool:
+    """Whether what is there is passed on as it came: it may be very large, and is cut anyway."""
+    return path.endswith(("/markdown", "/changes"))
 
 
 def untrusted(text: str) -> str:
@@ -98,8 +106,7 @@ def _crawls(server: MCPServer, call: CallService) -> None:
     async def what_changed(project_id: str, crawl_id: str, ctx: Context[Any]) -> str:
         """What a crawl found changed against the one before: new, removed and changed pages, with the changed lines."""
         where = f"/projects/{_part(project_id)}/crawl-history/{_part(crawl_id)}/changes"
-        found = await call("GET", where, {"include": "text"}, _headers(ctx))
-        return untrusted(_told(found))
+        return untrusted(str(await call("GET", where, {"include": "text"}, _headers(ctx))))
 
     @server.tool(annotations=_READS)
     async def explain_url(crawl_id: str, url: str, ctx: Context[Any]) -> str:
