@@ -104,7 +104,7 @@ class SenderPlaces:
         is_slow = any(map(self.is_slow, names))
         work = self._work[is_slow]
         with self._held_by({*names, Shared.SLOW_TO_PREPARE} if is_slow else names, crawl_id) as is_free:
-            if not is_free or crawl_id in self._waits_for:
+            if not is_free or self._waits_in_vain(crawl_id):
                 yield False
                 return
             with work:
@@ -174,6 +174,16 @@ class SenderPlaces:
         finally:
             for following in self._leave(names):
                 self._hint(following, 0)
+
+    def _waits_in_vain(self, crawl_id: UUID | None) -> bool:
+        """Whether all that it waits for is still full. Whoever was hinted before may have gone, and hints nobody."""
+        with self._lock:
+            if crawl_id is None or not (names := self._waits_for.get(crawl_id)):
+                return False
+            if all(self._held[name] >= self._limit(name) for name in names):
+                return True
+            self._waits_no_more(crawl_id)
+            return False
 
     def _leave(self, names: Set[Hashable]) -> list[UUID]:
         """Who is next."""

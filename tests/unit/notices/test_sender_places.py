@@ -147,6 +147,20 @@ def test_a_crawl_that_waits_for_a_receiver_is_not_prepared_again_before_it_is_fr
         assert is_free
 
 
+def test_a_crawl_that_was_passed_over_goes_on_when_somebody_looks_for_it(told: Told) -> None:
+    """Those who were hinted when places became free may be gone by then, and hint nobody."""
+    gone, waits = [UUID(int=7), UUID(int=8)], UUID(int=9)
+    with told.hanging(["a.test", "a.test"], projects=1):
+        for crawl in (*gone, waits):
+            with told.places.telling(hook("a.test"), crawl, crawl) as is_free:
+                assert not is_free
+    assert told.hinted == gone
+    with told.places.place({"project"}, waits) as is_free:
+        assert is_free
+    kept = vars(told.places)
+    assert kept["_waiting"] == kept["_waits_for"] == {}
+
+
 def test_apprise_is_a_process_for_each_message_so_there_are_few(told: Told) -> None:
     receivers = [Receiver.of("apprise-2", f"slack://…{n}") for n in range(THREADS)]
     with ExitStack() as held:
