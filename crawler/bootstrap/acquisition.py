@@ -12,6 +12,7 @@ from crawler.adapters.acquisition.outbox import Outbox
 from crawler.adapters.acquisition.queue_claims import QueueClaims
 from crawler.adapters.acquisition.queue_overview import QueueOverview
 from crawler.adapters.acquisition.queue_store import QueueStore
+from crawler.adapters.acquisition.trial_processes import TrialProcesses
 from crawler.adapters.operating.hint_once import HintOnce
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.acquisition.selectors import SelectorSet
@@ -62,9 +63,8 @@ class Acquisition:
     @cached_property
     def manage_categories(self) -> ManageCategories:
         find_page, seconds = ExtractionStore(self._app.database).find_page, self._app.settings.extract_timeout_seconds
-        return ManageCategories(
-            self.categories, self.field_fills, find_page, ExtractionProcess, _check, seconds=seconds
-        )
+        trials = TrialProcesses(lambda limit: ExtractionProcess(limit))  # noqa: PLW0108 - looked up when it is needed
+        return ManageCategories(self.categories, self.field_fills, find_page, trials, _check, seconds=seconds)
 
     @cached_property
     def extractor(self) -> ExtractionProcess:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2
 """Judges of one process: so many people can have pages judged at once, whoever asks."""
+FOR_OTHERS = 1
+"""One more, for those who use them little: it starts when the others are taken."""
 COMPARISON = Limits(page_seconds=3.0, total_seconds=60.0, item_seconds=0.05)
 PEOPLE = Limits(page_seconds=3.0, total_seconds=15.0, wait_seconds=20.0)
 """A request has half a minute; somebody may have to wait for a judge first."""
@@ -34,7 +36,7 @@ class Judging:
 
     @cached_property
     def pool(self) -> JudgePool:
-        return JudgePool(AT_ONCE)
+        return JudgePool(AT_ONCE, FOR_OTHERS)
 
     def for_comparison(self, look: Look = go_on) -> AbstractContextManager[Judge]:
         return self.pool.open(COMPARISON, look)

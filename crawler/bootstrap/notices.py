@@ -149,7 +149,9 @@ class Notices:
     def take_advice(self) -> TakeAdvice:
         settings = self._app.settings
         keep, bounds = self.notifications.keep_advice, (settings.advise_pages, settings.advise_seconds)
-        return TakeAdvice(self.adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1])
+        return TakeAdvice(
+            self.adviser, keep, self._app.clock, most_pages=bounds[0], seconds=bounds[1], aside=self.places.aside
+        )
 
     @cached_property
     def notify_crawl(self) -> NotifyCrawl:
@@ -171,7 +173,8 @@ class Notices:
     @cached_property
     def release_held(self) -> ReleaseHeld:
         recipients, product = self.recipients.of_project, self._app.settings.product_name
-        return ReleaseHeld(self.notifications, self._app.store, recipients, self.send, self._app.clock, product)
+        clock, store = self._app.clock, self._app.store
+        return ReleaseHeld(self.notifications, store, recipients, self.send, self.places, clock, product)
 
     @cached_property
     def places(self) -> SenderPlaces:

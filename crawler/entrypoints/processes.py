@@ -19,9 +19,10 @@ _CELERY = (sys.executable, "-m", "celery", "-A", "workers.app")
 _QUIET = ("--without-gossip", "--without-mingle")
 KEY_FILE = "api-key"
 """File in the data directory with the API key that `crawler up` made, for commands of the same user."""
-NOTIFY_POOL = ("-P", "threads", "-c", "8")
+NOTIFY_POOL = ("-P", "threads", "-c", "64")
 """Notifications are sent in threads of one process, because senders mostly wait, and a receiver that hangs must not
-block the next. Threads have no time limit in Celery; each sender has its own timeout.
+block the next: `handlers/notices/sender_places.py` shares them. Threads have no time limit in Celery; each sender has
+its own timeout.
 """
 
 

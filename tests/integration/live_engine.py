@@ -160,8 +160,8 @@ def _extractor(seconds: float, pid: int) -> ExtractionProcess:
 
 
 @cache
-def _judges(size: int, pid: int) -> JudgePool:
-    pool = JudgePool(size)
+def _judges(size: int, reserved: int, pid: int) -> JudgePool:
+    pool = JudgePool(size, reserved)
     atexit.register(pool.close)
     return pool
 
@@ -170,7 +170,7 @@ def _judges(size: int, pid: int) -> JudgePool:
 def _sharing_children() -> Iterator[None]:
     """All apps of a process, also those that commands make, use the same children; what is forked has its own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging_room, "JudgePool", lambda size: _judges(size, os.getpid()))
+        patch.setattr(judging_room, "JudgePool", lambda size, reserved: _judges(size, reserved, os.getpid()))
         for room in (acquisition_room, pages_room):
             patch.setattr(room, "ExtractionProcess", lambda seconds: _extractor(seconds, os.getpid()))
         yield

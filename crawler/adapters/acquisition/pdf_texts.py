@@ -5,6 +5,7 @@ A PDF can take as long as its process may, so one caller never has all of them, 
 
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -17,6 +18,8 @@ from crawler.domain.acquisition.selectors import DEFAULT
 from crawler.domain.pages.pdf_reading import MAX_BYTES, PdfReading
 
 AT_ONCE = 2
+FOR_OTHERS = 1
+"""One more, for callers whose PDFs took little time lately."""
 BUSY_SECONDS = 20.0
 """How long somebody waits for others' PDFs."""
 MOST_KEPT = 5_000_000
@@ -31,7 +34,7 @@ log = telemetry.logger(__name__)
 class PdfTexts:
     def __init__(self, start: Callable[[], ExtractionProcess]) -> None:
         self._start = start
-        self._places = JudgePlaces(AT_ONCE)
+        self._places = JudgePlaces(AT_ONCE, FOR_OTHERS)
         self._idle: list[ExtractionProcess] = []
         self._kept: OrderedDict[bytes, PdfReading] = OrderedDict()
         self._lock = threading.Lock()
@@ -57,12 +60,14 @@ class PdfTexts:
             process.close()
 
     def _read(self, body: bytes) -> PdfReading:
-        with self._places.place(judging.caller.get(), BUSY_SECONDS):
-            process = self._idle.pop() if self._idle else self._start()
+        who = judging.caller.get()
+        with self._places.place(who, BUSY_SECONDS):
+            process, began = self._idle.pop() if self._idle else self._start(), time.monotonic()
             try:
                 answer = process(StoredContent("", "application/pdf", body), DEFAULT)
             finally:
                 self._idle.append(process)
+                self._places.used(who, time.monotonic() - began)
         match answer:
             case PageFields(text=text, is_cut=is_cut):
                 return PdfReading(text, is_cut=is_cut) if text.strip() else _NO_TEXT

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Row,
     Text,
     bindparam,
+    case,
     cast,
     delete,
     exists,
@@ -26,6 +27,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql import insert as pg_insert
 from sqlalchemy.exc import IntegrityError
 
@@ -34,6 +36,7 @@ from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.changes.feed import feed_counts
+from crawler.domain.changes.summary import UNLISTED, short_changes
 from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import SINGLE_PAGES_ID, Project
 from crawler.domain.engine.ledger import Found
@@ -42,7 +45,12 @@ from crawler.errors import Conflict, CrawlRunning, InvalidTransition, NotFound
 
 _PROJECT_COLUMNS = [t.projects.c[name] for name in Project.model_fields]
 _CRAWL_COLUMNS = [t.crawl_jobs.c[name] for name in CrawlJob.model_fields]
+# Lists and candidates: a summary names every page of a site, so only its counts leave Postgres.
+_SUMMARY = t.crawl_jobs.c.change_summary
+_SHORT_SUMMARY = case((func.jsonb_typeof(_SUMMARY) == "object", func.jsonb_delete(_SUMMARY, *UNLISTED, type_=JSONB)))
+_LISTED_COLUMNS = [_SHORT_SUMMARY.label(_SUMMARY.name) if column is _SUMMARY else column for column in _CRAWL_COLUMNS]
 _ONE_CRAWL = select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.id == bindparam("id"))  # built once: it is asked most often
+_LISTED_CRAWL = select(*_LISTED_COLUMNS).where(t.crawl_jobs.c.id == bindparam("id"))
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
@@ -59,6 +67,11 @@ def _project(row: Row[Any]) -> Project:
 
 def _crawl(row: Row[Any]) -> CrawlJob:
     return CrawlJob.model_validate(row._asdict(), context=STORED)
+
+
+def _listed(row: Row[Any]) -> CrawlJob:
+    crawl = _crawl(row)
+    return crawl.model_copy(update={"change_summary": short_changes(crawl.change_summary)})
 
 
 def crawl_in(db: Connection, crawl_id: UUID) -> CrawlJob | None:
@@ -264,6 +277,12 @@ class Store:
         with transaction(self.engine) as db:
             return crawl_in(db, crawl_id)
 
+    def find_listed_crawl(self, crawl_id: UUID) -> CrawlJob | None:
+        """As in a list: its changes are counts, without URLs."""
+        with transaction(self.engine) as db:
+            row = db.execute(_LISTED_CRAWL, {"id": crawl_id}).one_or_none()
+        return _listed(row) if row else None
+
     def project_of(self, crawl_id: UUID) -> UUID:
         with transaction(self.engine) as db:
             query = select(t.crawl_jobs.c.project_id).where(t.crawl_jobs.c.id == crawl_id)
@@ -283,18 +302,26 @@ class Store:
             ).one_or_none()
         return _crawl(row) if row else None
 
-    def list_crawls(self, project_id: UUID, limit: int = 50, before: UUID | None = None) -> list[CrawlJob]:
-        """A project's crawls, newest first; ids grow with time."""
+    def list_crawls(
+        self, project_id: UUID, limit: int = 50, before: UUID | None = None, *, skip: int = 0, everything: bool = True
+    ) -> list[CrawlJob]:
+        """A project's crawls, newest first; ids grow with time. Their changes are counts, without URLs.
+
+        Without `everything` batches of the acquisition queue and single pages are left out.
+        """
         query = (
-            select(*_CRAWL_COLUMNS)
+            select(*_LISTED_COLUMNS)
             .where(t.crawl_jobs.c.project_id == project_id)
             .order_by(t.crawl_jobs.c.id.desc())
             .limit(limit)
+            .offset(skip)
         )
         if before:
             query = query.where(t.crawl_jobs.c.id < before)
+        if not everything:
+            query = query.where(~t.crawl_jobs.c.from_queue)
         with transaction(self.engine) as db:
-            return [_crawl(row) for row in db.execute(query)]
+            return [_listed(row) for row in db.execute(query)]
 
     def newest_crawls(
         self,
@@ -307,10 +334,12 @@ class Store:
     ) -> list[CrawlJob]:
         """Crawls of all projects, or of `only` some, newest first; `begins` is the beginning of an id.
 
+        Their changes are counts, without URLs.
+
         Without `everything` those that nobody asked for as a crawl are left out: batches of the acquisition queue, and
         single pages.
         """
-        query = select(*_CRAWL_COLUMNS).order_by(t.crawl_jobs.c.id.desc()).limit(limit)
+        query = select(*_LISTED_COLUMNS).order_by(t.crawl_jobs.c.id.desc()).limit(limit)
         if only is not None:
             query = query.where(t.crawl_jobs.c.project_id.in_(only))
         if begins:
@@ -322,7 +351,7 @@ class Store:
         if not everything:
             query = query.where(~t.crawl_jobs.c.from_queue, t.crawl_jobs.c.project_id != SINGLE_PAGES_ID)
         with transaction(self.engine) as db:
-            return [_crawl(row) for row in db.execute(query)]
+            return [_listed(row) for row in db.execute(query)]
 
     def find_latest_crawl(self, project_id: UUID) -> CrawlJob | None:
         """A project's latest crawl that is no batch of the acquisition queue."""
@@ -397,11 +426,11 @@ class Store:
         return _crawl(row)
 
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
-        """Completed crawls of the same project and seed whose URLs are still kept, newest first."""
+        """Completed crawls of the same project and seed whose URLs are still kept, newest first; changes are counts."""
         c = t.crawl_jobs.c
         urls = t.crawl_urls.c
         query = (
-            select(*_CRAWL_COLUMNS)
+            select(*_LISTED_COLUMNS)
             .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
             .where(c.status == CrawlStatus.COMPLETED, ~c.from_queue)
             .where(select(urls.normalized_url).where(urls.crawl_job_id == c.id).exists())
@@ -409,7 +438,7 @@ class Store:
             .limit(limit)
         )
         with transaction(self.engine) as db:
-            return [_crawl(row) for row in db.execute(query)]
+            return [_listed(row) for row in db.execute(query)]
 
     def save_diff(
         self,

@@ -38,8 +38,9 @@ class Limits(NamedTuple):
 class JudgePool:
     """As many processes as may judge at once. They start when they are needed, and are kept."""
 
-    def __init__(self, size: int) -> None:
-        self.places = JudgePlaces(size)
+    def __init__(self, size: int, reserved: int = 0) -> None:
+        """`reserved`: on top of them, for callers that use judges little."""
+        self.places = JudgePlaces(size, reserved)
         self._idle: list[JudgeProcess] = []
         self.close = weakref.finalize(self, _close, self._idle)  # also when nobody uses the pool any more
 
@@ -47,11 +48,14 @@ class JudgePool:
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
         if time.monotonic() > until.get():
             raise TooSlowToTry
-        with self.places.place(caller.get(), limits.busy_seconds, is_counted=limits.is_counted):
+        who = caller.get()
+        with self.places.place(who, limits.busy_seconds, is_counted=limits.is_counted):
             process = self._idle.pop() if self._idle else JudgeProcess()
+            sitting = Sitting(process, limits, look)
             try:
-                yield Sitting(process, limits, look)
+                yield sitting
             finally:
+                self.places.used(who, sitting.used)
                 process.abandon()
                 self._idle.append(process)
 
@@ -68,7 +72,8 @@ class Sitting:
         self._process = process
         self._limits = limits
         self._look = look
-        self._used = 0.0
+        self.used = 0.0
+        """CPU time so far."""
         self._until = min(time.monotonic() + limits.wait_seconds, until.get())
 
     def each(
@@ -92,12 +97,12 @@ class Sitting:
     ) -> Iterator[tuple[Any, Any]]:
         left, is_second = deque(batch), False
         while left:
-            seconds = min(most or self._limits.page_seconds, self._limits.total_seconds - self._used)
+            seconds = min(most or self._limits.page_seconds, self._limits.total_seconds - self.used)
             if seconds <= 0:
                 yield from ((item, Unjudged(Bound.TOTAL)) for item, _ in left)
                 return
             for answer in self._process.ask(shared, [data for _, data in left], seconds, self._go_on):
-                self._used += answer.seconds
+                self.used += answer.seconds
                 if answer.kind == LOST and not is_second:
                     is_second = True  # ended by somebody else, perhaps: the page has one more try
                     break
@@ -105,13 +110,13 @@ class Sitting:
                 item, _ = left.popleft()
                 yield item, _found(answer)
                 self._go_on(0.0)
-                if self._used >= self._limits.total_seconds:
+                if self.used >= self._limits.total_seconds:
                     break
 
     def _go_on(self, seconds: float) -> None:
         if time.monotonic() > self._until:
             raise TooSlowToTry
-        self._look(self._used + seconds)
+        self._look(self.used + seconds)
 
 
 def _found(answer: Answer) -> Any:

@@ -96,6 +96,11 @@ class NotificationStore:
             found.setdefault((row.channel.partition("-")[0], row.target), []).append(row)
         return list(found.values())
 
+    def put_back(self, identities: Sequence[UUID]) -> None:
+        """What was taken waits again: nothing of it was sent."""
+        with transaction(self._engine) as db:
+            db.execute(text(_PUT_BACK), {"ids": list(identities)})
+
     def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None:
         given = {"ids": list(identities), "status": answer.status.value, "answer": answer.words}
         with transaction(self._engine) as db:
@@ -197,6 +202,7 @@ WITH due AS (
 UPDATE notifications n SET status = 'sending', deliver_at = :now FROM due WHERE n.id = due.id
 RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 """  # noqa: S608 - our own names
+_PUT_BACK = "UPDATE notifications SET status = 'held' WHERE id = ANY(:ids) AND status = 'sending'"
 _GIVE_UP_TAKEN = """
 UPDATE notifications SET status = :status, answer = :words WHERE status = 'sending' AND deliver_at < :before
 """

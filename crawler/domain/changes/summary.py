@@ -210,6 +210,13 @@ class CrawlChanges(_Value):
     )
 
 
+UNLISTED = (
+    *(name for name in CrawlChanges.model_fields if name not in _SHORT),
+    "barrier_urls", "behind_walls", "further_back", "only_walls",
+)  # fmt: skip
+"""What lists of crawls leave out: a summary names every page of a site, and a list has hundreds of summaries."""
+
+
 def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The part of a crawl's change summary that fits into a list of crawls."""
     return {name: summary[name] for name in _SHORT if name in summary} if summary else None

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
@@ -47,7 +48,7 @@ from crawler.entrypoints.firecrawl.app import DoorDispatch, create_door
 from crawler.entrypoints.http import threaded_bodies
 from crawler.entrypoints.http.auth import KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
-from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
+from crawler.entrypoints.http.caller_shares import THREADS, CallerShare, CallerShares
 from crawler.entrypoints.http.deadline import Deadline
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.head_requests import HeadRequests
@@ -60,7 +61,7 @@ from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
 POOL_SIZE = 10
-"""Connections to Postgres that stay open; as many more are opened under load. Requests run in forty threads."""
+"""Connections to Postgres that stay open; as many more are opened under load."""
 _ROUTERS = (
     projects,
     credentials,
@@ -99,6 +100,7 @@ _WORDS = (
 
 @asynccontextmanager
 async def _lifespan(api: FastAPI) -> AsyncIterator[None]:
+    current_default_thread_limiter().total_tokens = THREADS
     yield
     await api.state.audience.close()
     await api.state.waits.close()

@@ -5,7 +5,7 @@ Decided in `handlers/notices/set_schedule.py` and `handlers/changes`.
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from crawler.domain.notices.hooks import MONITOR, Hook
 from crawler.domain.notices.schedule import Schedule
 from crawler.entrypoints.firecrawl.answers import as_json
 from crawler.entrypoints.firecrawl.bodies import MonitorChange, MonitorSchedule, NewMonitor
-from crawler.entrypoints.firecrawl.targets import crawl_of, recrawl_of, shown_targets, target_of
+from crawler.entrypoints.firecrawl.targets import TargetIndex, crawl_of, recrawl_of, shown_targets
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shown_addresses import shown_webhook
@@ -142,8 +142,8 @@ def run_monitor(monitor: Monitored, tools: Tools) -> Any:
 
 @router.get("/monitor/{monitor_id}/checks")
 def list_checks(monitor: Monitored, tools: Tools, limit: Limit = 25, offset: Offset = 0) -> Any:
-    crawls = [one for one in tools.store.list_crawls(monitor[0].id, limit + offset) if not one.from_queue]
-    return {"success": True, "data": [_check(tools, crawl) for crawl in crawls[offset:]]}
+    crawls = tools.store.list_crawls(monitor[0].id, limit, skip=offset, everything=False)
+    return {"success": True, "data": [_check(tools, crawl) for crawl in crawls]}
 
 
 @router.get("/monitor/{monitor_id}/checks/{check_id}")
@@ -160,7 +160,7 @@ def get_check(
     if crawl is None or crawl.project_id != monitor[0].id:
         raise NotFound("Check not found.")
     told_check = _check(tools, crawl)  # first: pages that are read after a check is complete were compared
-    check, targets = tools.changes.check_pages, tools.notices.hooks.list_targets(crawl.project_id)
+    check, targets = tools.changes.check_pages, TargetIndex(tools.notices.hooks.list_targets(crawl.project_id))
     pages = [page for page in check(crawl) if status in (None, page.status)]
     chosen = pages[skip : skip + limit]
     diffs = _diffs(check, crawl, chosen)
@@ -206,7 +206,7 @@ def _cron(schedule: MonitorSchedule) -> str:
 
 def _shown(tools: App, caller: ApiKey, project: Project, schedule: Schedule) -> dict[str, Any]:
     config = schedule.config
-    last = next((one for one in tools.store.list_crawls(project.id, 5) if not one.from_queue), None)
+    last = next(iter(tools.store.list_crawls(project.id, 1, everything=False)), None)
     targets, hook = tools.notices.hooks.list_targets(project.id), tools.notices.tell_hook.find_for(project.id)
     mail = config.notification_email
     return {
@@ -288,10 +288,10 @@ def _diffs(check: CheckPages, crawl: CrawlJob, pages: Sequence[CheckedPage]) -> 
     return found
 
 
-def _page(crawl: CrawlJob, page: CheckedPage, targets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _page(crawl: CrawlJob, page: CheckedPage, targets: TargetIndex) -> dict[str, Any]:
     return {
         "id": str(page_id(crawl.project_id, page.url)),
-        "targetId": target_of(page.url, targets) or str(crawl.project_id),
+        "targetId": targets.find(page.url) or str(crawl.project_id),
         "url": page.url,
         "status": page.status,
         "previousScrapeId": page.before,

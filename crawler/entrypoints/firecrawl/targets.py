@@ -95,17 +95,25 @@ def shown_targets(project_id: UUID, targets: Sequence[MonitorTarget]) -> list[di
     ]
 
 
-def target_of(url: str, targets: Sequence[Mapping[str, Any]]) -> str | None:
-    """The target that a page belongs to: the page itself if it was named, else the site with the longest address."""
-    sites: list[tuple[int, str]] = []
-    for one in targets:
-        if one["type"] == "scrape" and url in {
-            parse(given).href for given in (one.get("url"), *one.get("urls", ())) if given
-        }:
-            return str(one["id"])
-        if one["type"] == "crawl":
-            site = parse(one.get("url") or one["urls"][0])
-            if re.match(f"{_origin(site)}([/?#]|$)", url):
-                inside = parse(url).path.startswith(site.path)
-                sites.append((len(site.path) if inside else 0, str(one["id"])))
-    return max(sites)[1] if sites else (str(targets[0]["id"]) if targets else None)
+class TargetIndex:
+    """Which target a page belongs to: the page itself if it was named, else the site with the longest address."""
+
+    def __init__(self, targets: Sequence[Mapping[str, Any]]) -> None:
+        self._first = str(targets[0]["id"]) if targets else None
+        self._pages: dict[str, str] = {}
+        self._sites: list[tuple[re.Pattern[str], str, str]] = []
+        for one in targets:
+            if one["type"] == "scrape":
+                for given in (one.get("url"), *one.get("urls", ())):
+                    if given:
+                        self._pages.setdefault(parse(given).href, str(one["id"]))
+            if one["type"] == "crawl":
+                site = parse(one.get("url") or one["urls"][0])
+                self._sites.append((re.compile(f"{_origin(site)}([/?#]|$)"), site.path, str(one["id"])))
+
+    def find(self, url: str) -> str | None:
+        if url in self._pages:
+            return self._pages[url]
+        path = parse(url).path
+        sites = [(len(at) if path.startswith(at) else 0, name) for origin, at, name in self._sites if origin.match(url)]
+        return max(sites)[1] if sites else self._first

@@ -40,8 +40,18 @@ def _notebook(notebook_id: Annotated[UUID, Path(description="A project's id")], 
     return sees_project(caller, notebook_id)
 
 
-def _crawl(crawl_id: Annotated[UUID, Path(description="The crawl's id")], caller: Caller, tools: Tools) -> CrawlJob:
-    crawl = tools.store.find_crawl(crawl_id)
+CrawlId = Annotated[UUID, Path(description="The crawl's id")]
+
+
+def _crawl(crawl_id: CrawlId, caller: Caller, tools: Tools) -> CrawlJob:
+    return _seen(caller, crawl_id, tools.store.find_listed_crawl(crawl_id))
+
+
+def _whole_crawl(crawl_id: CrawlId, caller: Caller, tools: Tools) -> CrawlJob:
+    return _seen(caller, crawl_id, tools.store.find_crawl(crawl_id))
+
+
+def _seen(caller: ApiKey, crawl_id: UUID, crawl: CrawlJob | None) -> CrawlJob:
     if crawl is None or not caller.sees(crawl.project_id):
         raise NotFound(f"There is no crawl {crawl_id}.")
     return crawl
@@ -61,3 +71,5 @@ def own_or_single(caller: ApiKey, project_id: UUID | None) -> UUID:
 OwnProject = Annotated[UUID, Depends(_project)]
 OwnNotebook = Annotated[UUID, Depends(_notebook)]
 OwnCrawl = Annotated[CrawlJob, Depends(_crawl)]
+"""Its changes are counts, without URLs: a site may have a million."""
+WholeCrawl = Annotated[CrawlJob, Depends(_whole_crawl)]

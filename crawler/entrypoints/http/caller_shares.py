@@ -1,12 +1,12 @@
 """Middleware that leaves threads to others: one caller's requests never occupy all that serve everybody.
 
-Handlers run in forty threads, and some wait in theirs: for a webhook's receiver, for Postgres, for a turn. Who has sent
-more than a share waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard. Who waits
-for pages has no thread meanwhile, and `page_waits.py` limits how many there are.
+Some handlers wait in their threads: for a webhook's receiver, for Postgres, for a turn. Who has sent more than a share
+waits without a thread. Whose request it is: `auth.py`, `session_gate.py` of the dashboard. Who waits for pages has no
+thread meanwhile, and `page_waits.py` limits how many there are.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Set
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -15,6 +15,7 @@ from crawler.entrypoints.http.deadline import PATIENT
 from crawler.entrypoints.http.problems import problem_of
 from crawler.errors import CrawlerError, Unavailable
 
+THREADS = 96
 MOST_AT_ONCE = 16
 MOST_WAITING = 200
 """On top of those; more are refused at once."""
@@ -49,15 +50,21 @@ class CallerShares:
 
 class CallerShare:
     def __init__(
-        self, app: ASGIApp, shares: CallerShares, refusal: Callable[[CrawlerError], ASGIApp] = problem_of
+        self,
+        app: ASGIApp,
+        shares: CallerShares,
+        refusal: Callable[[CrawlerError], ASGIApp] = problem_of,
+        patient: Set[str] = PATIENT,
     ) -> None:
+        """`patient`: paths whose requests hold no thread while they wait, and no share."""
         self._app = app
         self._shares = shares
         self._refusal = refusal
+        self._patient = patient
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         who = judging.caller.get()
-        if scope["type"] != "http" or who is None or scope["path"] in PATIENT:
+        if scope["type"] != "http" or who is None or scope["path"] in self._patient:
             await self._app(scope, receive, send)
             return
         try:

@@ -5,38 +5,60 @@ Largest body: `body_limit.py`. Longest time: `deadline.py`. Exports at the same 
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import ExitStack, contextmanager
 
-from crawler.errors import Unavailable
+from crawler.adapters.judging.judge_places import JudgePlaces
+from crawler.domain import judging
+from crawler.errors import JudgesBusy, Unavailable
 
 MOST_QUEUE_URLS = 1000
 """URLs added to the queue in one request; longer lists are imported as a CSV file."""
 BULK_SECONDS = 10.0
 """Seconds for one step of a bulk change: less than clients wait."""
 HEAVY_READS = 2
-"""Parallel requests that read all pages or requests of a crawl: each may take seconds in Postgres."""
+"""Parallel requests that read all pages or requests of a crawl: each may take seconds in Postgres. One caller has one,
+and there is one more for who asks now and then."""
+HEAVY_WAIT_SECONDS = 5.0
 IMPORTS = 4
 """Parallel imports of files: reading one is work of our own."""
-_imports = threading.BoundedSemaphore(IMPORTS)
-_heavy_reads = threading.BoundedSemaphore(HEAVY_READS)
+IMPORTS_OF_ONE = 2
+IMPORTS_OF_NEW = 2
+"""On top of them, for callers who import nothing yet: a file may be sent as slowly as its sender likes."""
+_lock = threading.Lock()
+_imports: Counter[Hashable] = Counter()
+_heavy_reads = JudgePlaces(HEAVY_READS, 1)
 
 
 @contextmanager
 def one_import() -> Iterator[None]:
-    if not _imports.acquire(blocking=False):
-        raise Unavailable("Too many files are being imported at once; try again in a moment.", retry_seconds=10)
+    who = judging.caller.get()
+    with _lock:
+        most = IMPORTS if _imports[who] else IMPORTS + IMPORTS_OF_NEW
+        if _imports[who] >= IMPORTS_OF_ONE or _imports.total() >= most:
+            raise Unavailable("Too many files are being imported at once; try again in a moment.", retry_seconds=10)
+        _imports[who] += 1
     try:
         yield
     finally:
-        _imports.release()
+        with _lock:
+            _imports[who] -= 1
+            if not _imports[who]:
+                del _imports[who]
 
 
 @contextmanager
 def heavy_read() -> Iterator[None]:
-    if not _heavy_reads.acquire(timeout=5):
-        raise Unavailable("Others are looking through crawls at the moment; try again in a few seconds.")
-    try:
-        yield
-    finally:
-        _heavy_reads.release()
+    who, began = judging.caller.get(), time.monotonic()
+    with ExitStack() as held:
+        try:
+            held.enter_context(_heavy_reads.place(who, HEAVY_WAIT_SECONDS))
+        except JudgesBusy:
+            words = "Others are looking through crawls at the moment; try again in a few seconds."
+            raise Unavailable(words) from None
+        try:
+            yield
+        finally:
+            _heavy_reads.used(who, time.monotonic() - began)

@@ -17,11 +17,13 @@ from starlette.concurrency import run_in_threadpool
 from crawler.adapters.operating.event_batch import Batch
 from crawler.adapters.operating.event_tail import EventTails
 from crawler.bootstrap import App
+from crawler.domain import judging
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.frontier import Wait
 from crawler.domain.markdown.page_formats import Wanted
 from crawler.domain.pages.scraped import MappedUrl, PageEnd, ScrapedVersion
+from crawler.entrypoints.http.caller_shares import CallerShares
 from crawler.errors import CrawlerError, PageNotFetched, RedisUnavailable
 from crawler.handlers.crawls.map_site import MapOptions
 from crawler.handlers.crawls.scrape_pages import ScrapeOptions, ScrapePages, ShownPage, not_fetched
@@ -32,7 +34,9 @@ MOST_WATCHING = 200
 """Who watches crawls, apart from those who wait for pages: watching may take days."""
 LOOK_SECONDS = 1.0
 """How often it is looked without an event: events may be lost."""
-SHOWN_AT_ONCE = 4
+SHOWN_AT_ONCE = 2
+"""Pages of one caller that are made into markdown and so on at once: each holds a thread and may wait for a judge."""
+MOST_SHOWN = 16
 LONGEST_SECONDS = 120.0
 _SURE = frozenset({Wait.BLOCKED, Wait.RETRY})
 """Waits whose end is known: nothing that happens meanwhile makes them shorter."""
@@ -119,7 +123,8 @@ class _Loop(NamedTuple):
     loop: asyncio.AbstractEventLoop
     address: str
     tails: EventTails
-    showing: asyncio.Semaphore
+    showing: CallerShares
+    threads: asyncio.Semaphore
 
 
 class PageWaits:
@@ -162,8 +167,13 @@ class PageWaits:
         return Mapped(urls, complete=crawl.status.is_over)
 
     async def show(self, version: ScrapedVersion, wanted: Wanted) -> ShownPage:
-        async with self._loop().showing:
-            return await run_in_threadpool(self._tools.crawls.scrape.show, version, wanted)
+        here, who = self._loop(), judging.caller.get()
+        share = here.showing.enter(who)
+        try:
+            async with share.free, here.threads:
+                return await run_in_threadpool(self._tools.crawls.scrape.show, version, wanted)
+        finally:
+            here.showing.leave(who, share)
 
     @asynccontextmanager
     async def following(self, crawl: CrawlJob, key_id: UUID) -> AsyncIterator[Callable[[], Awaitable[None]]]:
@@ -211,7 +221,8 @@ class PageWaits:
         loop, address = asyncio.get_running_loop(), self._tools.settings.redis_database(0)
         if self._here is None or self._here.loop is not loop or self._here.address != address:
             tails = self._tools.operating.event_tails(tick_seconds=0.0)
-            self._here = _Loop(loop, address, tails, asyncio.Semaphore(SHOWN_AT_ONCE))
+            showing = CallerShares(SHOWN_AT_ONCE, MOST_WAITING + MOST_WATCHING)
+            self._here = _Loop(loop, address, tails, showing, asyncio.Semaphore(MOST_SHOWN))
         return self._here
 
     async def close(self) -> None:
@@ -222,7 +233,8 @@ class PageWaits:
 
 @contextmanager
 def _place(taken: Counter[UUID], key_id: UUID, most: int = MOST_WAITING) -> Iterator[None]:
-    if taken.total() >= most or taken[key_id] >= MOST_PER_KEY:
+    # Who waits for nothing yet finds room, whoever else fills it.
+    if taken.total() >= (most if taken[key_id] else most + MOST_PER_KEY) or taken[key_id] >= MOST_PER_KEY:
         raise TooManyWaiting(retry_seconds=2)
     taken[key_id] += 1
     try:

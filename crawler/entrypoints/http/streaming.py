@@ -25,6 +25,8 @@ MOST_STREAMS = 8
 
 MOST_OF_ONE = 4
 """Of these, of one caller: the others are left to others."""
+MOST_OF_NEW = 4
+"""On top of them, for callers who read none yet: two who read slowly must not keep out everybody."""
 STALL_SECONDS = 60.0
 """A client that takes nothing for so long gets no more."""
 
@@ -57,7 +59,8 @@ def stream(
 def _place() -> Iterator[None]:
     who = judging.caller.get()
     with _lock:
-        if _held.total() >= MOST_STREAMS or (who is not None and _held[who] >= MOST_OF_ONE):
+        most = MOST_STREAMS if who is None or _held[who] else MOST_STREAMS + MOST_OF_NEW
+        if _held.total() >= most or (who is not None and _held[who] >= MOST_OF_ONE):
             raise Unavailable("Too many exports are being read at once; try again in a moment.", retry_seconds=30)
         _held[who] += 1
     try:

@@ -15,10 +15,13 @@ from crawler.adapters.operating.event_tail import end
 from crawler.bootstrap import App
 from crawler.entrypoints.http.auth import READING, KeyGate
 from crawler.entrypoints.http.body_limit import BodyLimit
+from crawler.entrypoints.http.caller_shares import CallerShare, CallerShares
 from crawler.entrypoints.http.failed_logins import FailedAttempts
 from crawler.entrypoints.http.problems import http_problem
 
 PATH = "/mcp"
+MOST_AT_ONCE = 20
+"""Requests of one key: they are read in the event loop, and some wait for pages."""
 PREFIX = "/api/v1"
 _PASSED_ON = ("authorization", "host", "origin")
 
@@ -29,7 +32,8 @@ class McpDispatch:
     def __init__(self, app: ASGIApp, door: "McpDoor", tools: App, attempts: FailedAttempts) -> None:
         self._app = app
         self._tools = tools
-        self._door = KeyGate(BodyLimit(door), tools, attempts, reading=READING | {"POST"})
+        shared = CallerShare(BodyLimit(door), CallerShares(MOST_AT_ONCE), patient=frozenset())
+        self._door = KeyGate(shared, tools, attempts, reading=READING | {"POST"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         here = scope["type"] == "http" and scope["path"] == PATH and self._tools.settings.mcp_door
@@ -86,9 +90,11 @@ class McpDoor:
         return app
 
     async def _call(self, method: str, path: str, given: Mapping[str, Any], headers: Mapping[str, str]) -> Any:
-        from crawler.entrypoints.mcp.server import refusal  # noqa: PLC0415 - as above
+        from crawler.entrypoints.mcp.server import MOST_BYTES, is_text, refusal  # noqa: PLC0415 - as above
 
         status, kind, body = await _ask(self._api, method, path, given, headers)
+        if status < 400 and is_text(path):
+            return body[:MOST_BYTES].decode("utf-8", "replace")
         told = json.loads(body) if "json" in kind and body else body.decode("utf-8", "replace")
         if status >= 400:
             problem = told if isinstance(told, dict) else {}

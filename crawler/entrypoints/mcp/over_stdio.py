@@ -7,7 +7,7 @@ import anyio
 
 from crawler.client.connection import Call, Connection
 from crawler.client.errors import ClientError
-from crawler.entrypoints.mcp.server import make_server, refusal
+from crawler.entrypoints.mcp.server import MOST_BYTES, is_text, make_server, refusal
 
 TIMEOUT_SECONDS = 100.0
 RETRIES = 1
@@ -19,9 +19,9 @@ def serve_stdio(address: str, key: str | None) -> None:
     def ask(method: str, path: str, given: Mapping[str, Any]) -> Any:
         connection = Connection(address, key, timeout=TIMEOUT_SECONDS, retries=RETRIES)
         try:
-            if method == "GET" and path.endswith("/markdown"):
-                return connection.whole(path).content.decode("utf-8", "replace")
             reads = method == "GET"
+            if reads and is_text(path):
+                return connection.whole(path, **given).content[:MOST_BYTES].decode("utf-8", "replace")
             return connection.json(Call(method, path, given if reads else None, None if reads else dict(given)))
         except ClientError as exc:
             raise refusal(exc.code, str(exc)) from exc

@@ -17,6 +17,8 @@ from crawler import __version__
 from crawler.errors import PageNotFetched
 
 MOST_CHARS = 50_000
+MOST_BYTES = 4 * (MOST_CHARS + 1)
+"""Of what is passed on as it came: no more is read of it."""
 MOST_URLS = 500
 CRAWLS_LOOKED_AT = 20
 INSTRUCTIONS = (
@@ -29,7 +31,13 @@ _ENDS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_
 
 Headers = Mapping[str, str]
 CallService = Callable[[str, str, Mapping[str, Any], Headers], Awaitable[Any]]
-"""Method, path below /api/v1, query or body, and the headers of whoever asks. Raises ToolError with a sentence."""
+"""Method, path below /api/v1, query or body, and the headers of whoever asks. Raises ToolError with a sentence. Text is
+passed on as it came."""
+
+
+def is_text(path: str) -> bool:
+    """Whether what is there is passed on as it came: it may be very large, and is cut anyway."""
+    return path.endswith(("/markdown", "/changes"))
 
 
 def untrusted(text: str) -> str:
@@ -117,7 +125,7 @@ def _crawls(server: MCPServer, call: CallService) -> None:
         if not crawl_id:
             raise ToolError("No crawl of this project has completed yet.")
         found = await call("GET", f"{where}/{_part(crawl_id)}/changes", {"include": "text"}, _headers(ctx))
-        return untrusted(_told(found))
+        return untrusted(str(found))
 
     @server.tool(annotations=_READS)
     async def explain_url(crawl_id: str, url: str, ctx: Context[Any]) -> str:

@@ -62,7 +62,7 @@ class DescribeChanges:
                 reason=crawl.comparison_failed,
                 changed_pages=() if pages else None,
             )
-        found = CrawlChanges.model_validate({**crawl.change_summary, "state": Compared.YES})
+        found = CrawlChanges.model_validate({**crawl.change_summary, "crawl_id": crawl.id, "state": Compared.YES})
         if not pages:
             return found
         return found.model_copy(update={"changed_pages": self._versions(crawl, found)})

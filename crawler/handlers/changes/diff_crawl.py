@@ -247,7 +247,8 @@ class DiffCrawl:
         """A failed or cancelled crawl says nothing about the site."""
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
-        return choose_baseline(self._store.earlier_crawls(crawl), crawl)
+        chosen = choose_baseline(self._store.earlier_crawls(crawl), crawl)
+        return self._store.get_crawl(chosen.id) if chosen else None
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

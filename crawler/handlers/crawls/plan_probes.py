@@ -23,6 +23,7 @@ from crawler.domain.changes.probes import (
 from crawler.domain.changes.removals import Removal
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import Frontier, Hints
@@ -48,7 +49,7 @@ class Probes(Protocol):
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
 
-class Earlier(Protocol):
+class Earlier(CrawlReader, Protocol):
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]: ...
 
 
@@ -115,9 +116,10 @@ class PlanProbes:
             log.info("probes_planned", crawl_id=str(crawl.id), requests=asked, known=len(probes) - asked)
 
     def _missing(self, crawl: CrawlJob, scope: Scope, most: int) -> Iterable[Probe]:
-        baseline = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
-        if baseline is None:
+        chosen = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
+        if chosen is None:
             return
+        baseline = self._crawls.get_crawl(chosen.id)
         asked = 0
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         was_blind = is_failing(baseline.change_summary)

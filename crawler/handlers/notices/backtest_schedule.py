@@ -11,7 +11,7 @@ from uuid import UUID
 from crawler.domain.changes.filtered_changes import recount
 from crawler.domain.changes.weighing import weigh
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.crawls.project import Project
 from crawler.domain.ids import new_id
 from crawler.domain.judging import Judge, OpenJudge, Unjudged
@@ -26,7 +26,7 @@ from crawler.errors import TooSlowToTry
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
 
 
-class PastCrawls(ProjectReader, Protocol):
+class PastCrawls(CrawlReader, ProjectReader, Protocol):
     def list_crawls(self, project_id: UUID, limit: int = ..., before: UUID | None = ...) -> list[CrawlJob]: ...
 
 
@@ -73,7 +73,10 @@ class BacktestSchedule:
         crawls = self._crawls.list_crawls(project_id, trial.crawls)
         told = self._notifications.sent_for([crawl.id for crawl in crawls])
         left, found = MOST_PAGES, []
-        for crawl in crawls:
+        for listed in crawls:
+            if listed.change_summary is None:
+                continue
+            crawl = self._crawls.get_crawl(listed.id)
             if crawl.change_summary is None:
                 continue
             urls = _urls(crawl.change_summary)

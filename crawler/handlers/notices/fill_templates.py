@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.judging import OpenJudge
 from crawler.domain.notices.mail import Sender, changes_mail
 from crawler.domain.notices.notice import Channel, Mail
@@ -27,7 +27,7 @@ from crawler.domain.watching.telling import TellReason
 from crawler.errors import Invalid, JudgesBusy, TooSlowToTry
 
 
-class PastCrawls(ProjectReader, Protocol):
+class PastCrawls(CrawlReader, ProjectReader, Protocol):
     def list_crawls(self, project_id: UUID, limit: int = ..., before: UUID | None = ...) -> list[CrawlJob]: ...
 
 
@@ -64,9 +64,10 @@ class FillTemplates:
     def preview(self, project_id: UUID, recipient: RecipientOrder) -> Filled:
         """What the recipient would be sent of the newest crawl that was compared."""
         project = self._crawls.get_project(project_id)
-        crawl = next((one for one in self._crawls.list_crawls(project_id, 20) if one.change_summary), None)
-        if crawl is None:
+        found = next((one for one in self._crawls.list_crawls(project_id, 20) if one.change_summary), None)
+        if found is None:
             raise Invalid("No crawl of this project was compared with another yet: there is nothing to show.")
+        crawl = self._crawls.get_crawl(found.id)
         mail = changes_mail(self._sender, project, crawl)
         return self(recipient, crawl, (), mail, {"event": "crawl_completed", "crawl_id": str(crawl.id)})
 

@@ -8,7 +8,7 @@ Whether a crawl is worth a notice: `should_notify` in `domain/notices/notice.py`
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import cache
@@ -52,11 +52,11 @@ from crawler.errors import NotFound, Unavailable
 from crawler.handlers.notices.fill_templates import FillTemplates
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
-from crawler.handlers.notices.sender_places import SenderPlaces, hosts_of
+from crawler.handlers.notices.sender_places import SLOW_SECONDS, Receiver, SenderPlaces, Shared
 
 JUDGING_SECONDS = 30.0
 """For conditions and templates of all recipients together, in each turn. After that conditions count as if they held,
-and the usual words are sent."""
+and the usual words are sent. What takes longer than a moment is begun anew among those that take long."""
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
 TURN_SECONDS = 15.0
@@ -177,14 +177,8 @@ class NotifyCrawl:
         crawl = self._crawls.get_crawl(crawl_id)
         if crawl.crawl_type is not CrawlType.SCHEDULED:
             return 0
-        with self._places.place(self._names(crawl.project_id), crawl_id) as is_free:
+        with self._places.place({crawl.project_id}, crawl_id) as is_free:
             return self._told(crawl) if is_free else 0
-
-    def _names(self, project_id: UUID) -> set[Hashable]:
-        """Whose places its notices take."""
-        schedule = self._schedules.find(project_id)
-        hooks = [one.address for one in self._audience.recipients(project_id) if one.channel is Channel.WEBHOOK]
-        return {project_id, *hosts_of([schedule.config.notification_webhook if schedule else None, *hooks])}
 
     def _told(self, crawl: CrawlJob) -> int:
         if released := self._release(crawl.id):
@@ -196,20 +190,29 @@ class NotifyCrawl:
         return copy_context().run(self._notify, crawl)
 
     def _notify(self, crawl: CrawlJob) -> int:
-        crawl_id, now = crawl.id, time.monotonic()
-        judging.caller.set(crawl.project_id)
-        judging.until.set(now + JUDGING_SECONDS)
+        crawl_id, until = crawl.id, time.monotonic() + self._turn_seconds
+        is_slow = self._places.is_slow(crawl.project_id)
+        judging.caller.set(Shared.SLOW if is_slow else crawl.project_id)
         if crawl.change_summary and crawl.change_summary["is_significant"]:
             self._kept.flag(crawl.project_id)
         self._kept.give_up(crawl_id, self._clock() - DEAD_AFTER)
         schedule = self._schedules.find(crawl.project_id)
-        sent = 0
-        for order in self._orders(schedule, crawl) if schedule else ():
-            if sent and time.monotonic() > now + self._turn_seconds:
+        prepared = _Prepared(JUDGING_SECONDS if is_slow else min(SLOW_SECONDS, JUDGING_SECONDS))
+        sent, is_whole = 0, True
+        for order in prepared.each(self._orders(schedule, crawl)) if schedule else ():
+            if prepared.seconds > SLOW_SECONDS and not is_slow:
+                self._places.took(crawl.project_id, prepared.seconds)
                 self._hint(crawl_id)
                 return sent
-            sent += self._tell(crawl, order)
-        self._kept.told(crawl_id)
+            if sent and time.monotonic() > until:
+                self._hint(crawl_id)
+                return sent
+            told = self._tell(crawl, order)
+            is_whole &= told is not None
+            sent += bool(told)
+        self._places.took(crawl.project_id, prepared.seconds)
+        if is_whole:
+            self._kept.told(crawl_id)
         return sent
 
     def _orders(self, schedule: Schedule, crawl: CrawlJob) -> Iterator["_Order"]:
@@ -256,8 +259,11 @@ class NotifyCrawl:
         kept = self._kept.find(notification_id)
         if kept is None:
             raise NotFound(f"There is no notification {notification_id}.")
-        with self._places.place({kept.project_id, *hosts_of([kept.target])}) as is_free:
-            if not is_free:
+        with (
+            self._places.place({kept.project_id}) as may_work,
+            self._places.telling(Receiver.of(kept.channel, kept.target), kept.project_id) as may_send,
+        ):
+            if not may_work or not may_send:
                 raise Unavailable("Others of this project are being sent; try again in a moment.", retry_seconds=5)
             return self._send(kept.id, kept.project_id, kept.channel, kept.target, kept.payload)
 
@@ -322,16 +328,49 @@ class NotifyCrawl:
         mail = changes_mail(sender, project, crawl, sections)
         return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons) | advice_payload(said))]
 
-    def _tell(self, crawl: CrawlJob, order: "_Order") -> bool:
-        notice, target, at = order
-        payload = notice.payload if target.channel is Channel.WEBHOOK else notice.mail._asdict()
-        identity = new_id(int(self._clock().timestamp() * 1000))
-        if not self._kept.claim(identity, crawl.project_id, crawl.id, notice.kind, target, payload, at):
-            return False
+    def _tell(self, crawl: CrawlJob, order: "_Order") -> bool | None:
+        """Whether it was sent now; None if it waits for a place."""
+        target, at = order.target, order.at
         if at is not None:
+            self._claimed(crawl, order)
             return False
-        self._send(identity, crawl.project_id, target.name, target.address, payload)
+        receiver = Receiver.of(target.name, target.address)
+        with self._places.telling(receiver, crawl.project_id, crawl.id) as is_free:
+            if not is_free:
+                return None
+            identity = self._claimed(crawl, order)
+            if identity is None:
+                return False
+            self._send(identity, crawl.project_id, target.name, target.address, _payload(order))
         return True
+
+    def _claimed(self, crawl: CrawlJob, order: "_Order") -> UUID | None:
+        """Its number, unless somebody else tells it."""
+        identity, kind = new_id(int(self._clock().timestamp() * 1000)), order.notice.kind
+        given = (identity, crawl.project_id, crawl.id, kind, order.target, _payload(order), order.at)
+        return identity if self._kept.claim(*given) else None
+
+
+class _Prepared:
+    """How long it took to prepare notices, without the time in which they were sent; judges have until its end."""
+
+    def __init__(self, most: float) -> None:
+        self.seconds = 0.0
+        self._most = most
+
+    def each(self, orders: Iterator[_Order]) -> Iterator[_Order]:
+        while True:
+            began = time.monotonic()
+            judging.until.set(began + self._most - self.seconds)
+            order = next(orders, None)
+            self.seconds += time.monotonic() - began
+            if order is None:
+                return
+            yield order
+
+
+def _payload(order: _Order) -> dict[str, Any]:
+    return order.notice.payload if order.target.channel is Channel.WEBHOOK else order.notice.mail._asdict()
 
 
 _TOLD_OF = frozenset({CrawlStatus.COMPLETED, CrawlStatus.FAILED})

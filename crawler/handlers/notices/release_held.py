@@ -15,6 +15,7 @@ from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind
 from crawler.domain.notices.recipients import Recipient
 from crawler.handlers.notices.send_notice import SendNotice
+from crawler.handlers.notices.sender_places import Receiver, SenderPlaces
 
 GONE = DeliveryResult(delivered=False, words="Not sent: this recipient was removed, or switched off, while it waited.")
 
@@ -36,6 +37,7 @@ class HeldNotice(Protocol):
 
 class HeldNotices(Protocol):
     def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[HeldNotice]]: ...
+    def put_back(self, identities: Sequence[UUID]) -> None: ...
     def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def postpone(self, identity: UUID, until: datetime) -> None: ...
 
@@ -47,6 +49,7 @@ class ReleaseHeld:
         projects: ProjectReader,
         recipients: Callable[[UUID], Sequence[Recipient]],
         send: SendNotice,
+        places: SenderPlaces,
         clock: Clock,
         product: str,
     ) -> None:
@@ -54,6 +57,7 @@ class ReleaseHeld:
         self._projects = projects
         self._recipients = recipients
         self._send = send
+        self._places = places
         self._clock = clock
         self._product = product
 
@@ -66,9 +70,14 @@ class ReleaseHeld:
             if not due:
                 continue
             first, payloads = due[0], [one.payload for one in due]
-            is_hook = first.channel.startswith(Channel.WEBHOOK)
+            receiver = Receiver.of(first.channel, first.target)
+            is_hook = receiver.channel is Channel.WEBHOOK
             gathered = digest_payload(payloads) if is_hook else digest_mail(self._product, payloads)._asdict()
-            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
+            with self._places.telling(receiver, first.project_id, crawl_id) as is_free:
+                if not is_free:
+                    self._kept.put_back([one.id for one in due])
+                    continue
+                answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
             self._kept.answered_all([one.id for one in due[1:]], answer)
             sent += len(due)
         return sent

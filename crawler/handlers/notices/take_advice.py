@@ -6,6 +6,7 @@ notice depends on an answer.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -44,13 +45,15 @@ class TakeAdvice:
         *,
         most_pages: int,
         seconds: float,
+        aside: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`seconds` are for all pages of a crawl together."""
+        """`seconds` are for all pages of a crawl together. `aside`: while it is waited for the service."""
         self._adviser = adviser
         self._keep = keep
         self._clock = clock
         self._most_pages = most_pages
         self._seconds = seconds
+        self._aside = aside
 
     def __call__(self, crawl: CrawlJob, wish: AdviceWish, pages: Sequence[PageDigest]) -> Advised:
         """Advice on the first changed pages. What was said before about the same is not asked again."""
@@ -82,7 +85,9 @@ class TakeAdvice:
         if seconds <= 0:
             return Advice(**said, problem="The time for advice was over.")
         try:
-            sentence, matters = read_answer(adviser.ask(prompt, seconds))
+            with self._aside():
+                answer = adviser.ask(prompt, seconds)
+            sentence, matters = read_answer(answer)
         except NoAdvice as exc:
             return Advice(**said, problem=str(exc))
         return Advice(**said, sentence=sentence, matters=matters)

@@ -21,9 +21,9 @@ from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.hosts.credentials import Credentials
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.notices.hooks import WAITS, Hook, HookEvent, event_body, hook_headers
-from crawler.domain.notices.notice import DeliveryResult
+from crawler.domain.notices.notice import Channel, DeliveryResult
 from crawler.domain.urls.url import parse
-from crawler.handlers.notices.sender_places import SenderPlaces, hosts_of
+from crawler.handlers.notices.sender_places import Receiver, SenderPlaces
 from crawler.handlers.notices.set_schedule import check_webhook
 
 log = telemetry.logger(__name__)
@@ -146,6 +146,7 @@ class TellHook:
     def _tell(self, crawl: CrawlJob, held: HeldHook) -> int:
         hook, told, sent = held.hook, held.told, 0
         judging.caller.set(hook.owner or crawl.project_id)  # one never has all judges
+        receiver = Receiver.of(Channel.WEBHOOK, hook.url)
         headers = dict(self._secrets.opened(hook.headers)) if hook.headers else {}
         until = time.monotonic() + self._turn_seconds
         for event in self._events(crawl, hook, told):
@@ -153,7 +154,11 @@ class TellHook:
                 self._rest(crawl.id, 0)
                 return sent
             if hook.wants(event.type):
-                answer = self._post(crawl.id, hook, event, told, headers)
+                with self._places.telling(receiver, crawl.project_id, crawl.id) as is_free:
+                    answer = self._post(crawl.id, hook, event, told, headers) if is_free else None
+                if answer is None:
+                    self._kept.put_back(crawl.id, self._clock())
+                    return sent
                 if not answer.delivered:
                     self._failed(crawl.id, answer, held.tries if not sent else 0)
                     return sent
@@ -185,4 +190,4 @@ class TellHook:
 def _names(crawl: CrawlJob, hook: Hook) -> set[Hashable]:
     """Whose places it takes. The project of single pages is everybody's."""
     own = {crawl.project_id} if crawl.project_id != SINGLE_PAGES_ID else set()
-    return {*hosts_of([hook.url]), *own, *((hook.owner,) if hook.owner else ())}
+    return {*own, *((hook.owner,) if hook.owner else ())}

@@ -64,11 +64,11 @@ def test_the_dashboard_says_it_where_the_answer_would_stand(service: Service, cr
     assert (shown.status_code, SLOW in shown.text) == (200, True)
 
 
-def test_no_more_than_two_have_pages_judged_at_once_and_the_service_answers_meanwhile(
+def test_no_more_than_three_have_pages_judged_at_once_and_the_service_answers_meanwhile(
     service: Service, crawl: CrawlJob
 ) -> None:
     where, tools = page_of(service, crawl), service.engine.tools
-    with tools.judging.for_people(), tools.judging.for_people():
+    with tools.judging.for_people(), tools.judging.for_people(), tools.judging.pool.places.place("a light one", 0.0):
         answer = service("GET", f"{where}/markdown")
         assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (503, "judges_busy", BUSY)
         assert service("GET", f"/projects/{crawl.project_id}").status_code == 200

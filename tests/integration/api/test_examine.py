@@ -63,12 +63,16 @@ def test_what_a_key_does_not_see_is_not_examined(service: Service, crawl: CrawlJ
 def test_many_who_look_through_crawls_at_once_wait_or_are_sent_away(
     service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Full:
-        def acquire(self, *, timeout: float) -> bool:
-            return timeout < 0
-
-    monkeypatch.setattr(limits, "_heavy_reads", Full())
-    assert service("GET", f"/crawl/{crawl.id}/audit").status_code == 503
+    monkeypatch.setattr(limits, "HEAVY_WAIT_SECONDS", 0.01)
+    key = service.engine.tools.store.find_key(service.secret)
+    assert key is not None
+    with limits._heavy_reads.place(key.id, 0):
+        assert service("GET", f"/crawl/{crawl.id}/audit").status_code == 503, "one at a time of each"
+        with limits._heavy_reads.place("another", 0):
+            assert service.as_(Scope.READ)("GET", f"/crawl/{crawl.id}/audit").status_code == 200
+            with limits._heavy_reads.place("a third", 0):
+                assert service.as_(Scope.READ)("GET", f"/crawl/{crawl.id}/audit").status_code == 503
+    assert service("GET", f"/crawl/{crawl.id}/audit").status_code == 200
 
 
 def test_a_page_is_shown_as_a_picture_that_cannot_do_harm(service: Service, crawl: CrawlJob) -> None:

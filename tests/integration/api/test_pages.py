@@ -12,6 +12,7 @@ import pytest
 
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.pages.reader import PageReader
+from crawler.domain import judging
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.http import streaming
 from tests.integration.api.conftest import Service
@@ -261,8 +262,10 @@ def test_exports_give_their_connection_back_also_when_nobody_reads_on(service: S
 
 def test_more_exports_than_places_are_told_to_wait(service: Service, crawl: CrawlJob) -> None:
     with ExitStack() as held:
-        for _ in range(streaming.MOST_STREAMS):
+        for number in range(streaming.MOST_STREAMS + streaming.MOST_OF_NEW):
+            before = judging.caller.set(f"somebody {number}")
             held.enter_context(streaming._place())
+            judging.caller.reset(before)
         answer = service("GET", f"/crawl/{crawl.id}/export", params={"format": "csv"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
     assert service("GET", f"/crawl/{crawl.id}/export", params={"format": "csv"}).status_code == 200

@@ -4,11 +4,12 @@ import base64
 import csv
 import io
 import json
-import threading
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from crawler.domain import judging
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.entrypoints.http import body_limit, limits
@@ -108,10 +109,21 @@ def test_bulk_changes_need_to_be_told_which(service: Service) -> None:
     assert len(urls(service)) == 3
 
 
-def test_only_so_many_files_are_read_at_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "_imports", threading.BoundedSemaphore(1))
-    with limits.one_import():
+def test_only_so_many_files_are_read_at_once_and_few_of_one_caller(service: Service) -> None:
+    """A file may be sent as slowly as its sender likes."""
+    key, other = service.engine.tools.store.find_key(service.secret), service.as_(Scope.WRITE)
+    assert key is not None
+    before = judging.caller.set(key.id)
+    with ExitStack() as held:
+        for _ in range(limits.IMPORTS_OF_ONE):
+            held.enter_context(limits.one_import())
         refused = service("POST", "/queue/import", content=CSV)
+        for number in range(limits.IMPORTS + limits.IMPORTS_OF_NEW - limits.IMPORTS_OF_ONE):
+            assert other("POST", "/queue/import", content=CSV).status_code == 200
+            judging.caller.set(f"somebody {number}")
+            held.enter_context(limits.one_import())
+        assert other("POST", "/queue/import", content=CSV).status_code == 503
+    judging.caller.reset(before)
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert "Retry-After" in refused.headers
     assert service("POST", "/queue/import", content=CSV).status_code == 200

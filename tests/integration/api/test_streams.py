@@ -68,6 +68,18 @@ def test_one_caller_leaves_exports_to_others(service: Service, site: Site) -> No
     assert service("GET", path).status_code == 200
 
 
+def test_two_who_read_slowly_keep_nobody_out(service: Service, site: Site) -> None:
+    crawl = service.engine.crawl(site.url())
+    path = f"/crawl/{crawl.id}/export?format=jsonl"
+    slow = [service.as_(Scope.READ) for _ in range(streaming.MOST_STREAMS // streaming.MOST_OF_ONE)]
+    with ExitStack() as held:
+        for one in slow:
+            for _ in range(streaming.MOST_OF_ONE):
+                held.enter_context(place_of(one))
+        assert service("GET", path).status_code == 200
+        assert slow[0]("GET", path).status_code == 503
+
+
 @contextmanager
 def place_of(service: Service) -> Iterator[None]:
     """A place of an export that this caller reads."""

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import anyio
@@ -16,6 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.entrypoints.mcp import over_http
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.served import served
@@ -182,6 +184,31 @@ def test_answers_are_bounded(agent: Agent, site: Site) -> None:
     (scraped,) = agent(("scrape_page", {"url": site.url("/k")}))
     assert "cut:" in scraped
     assert len(scraped) < 60_000
+
+
+def test_changes_of_a_large_site_are_cut_without_being_read(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them takes the service's event loop as long as there are pages."""
+    tools = agent.engine.tools
+    crawl = tools.crawls.start(agent.engine.project("http://example.org/").id)
+    urls = [f"http://example.org/{number:06}" for number in range(20_000)]
+    counts = {"new_pages": len(urls), "changed_pages": 0, "removed_pages": 0, "unchanged_pages": 0}
+    lists = {"removed_page_urls": [], "changed_page_urls": [], "new_page_urls": urls}
+    found = {"compared_to": str(crawl.id), "summary": counts, "is_significant": True, **lists}
+    tools.store.save_diff(crawl.id, found, None)
+    longest = 0
+
+    def noted(text: bytes) -> Any:
+        nonlocal longest
+        longest = max(longest, len(text))
+        return json.loads(text)
+
+    if not agent.over_stdio:
+        monkeypatch.setattr(over_http, "json", SimpleNamespace(loads=noted, dumps=json.dumps))
+    (changed,) = agent(("what_changed", {"project_id": str(crawl.project_id), "crawl_id": str(crawl.id)}))
+    assert urls[0] in changed
+    assert "cut:" in changed
+    assert len(changed) < 60_000
+    assert longest < 10_000
 
 
 @pytest.mark.parametrize(

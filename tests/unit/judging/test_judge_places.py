@@ -7,7 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from crawler.adapters.judging.judge_places import MOST_WAITING, MOST_WAITING_OF_ONE, JudgePlaces
+from crawler.adapters.judging.judge_places import (
+    HALF_LIFE_SECONDS,
+    LIGHT_SECONDS,
+    MOST_WAITING,
+    MOST_WAITING_OF_ONE,
+    JudgePlaces,
+)
 from crawler.errors import JudgesBusy
 
 LONG = 20.0
@@ -95,3 +101,57 @@ def refused(places: JudgePlaces, who: str) -> None:
     with pytest.raises(JudgesBusy), places.place(who, LONG):
         pass
     assert time.monotonic() - began < LONG / 2
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_two_callers_without_end_do_not_keep_out_who_asks_now_and_then(threads: list[threading.Thread]) -> None:
+    places, clock = _reserving()
+    for heavy in ("a", "b"):
+        places.used(heavy, LIGHT_SECONDS * 3)
+    with places.place("a", 0), places.place("b", 0):
+        wait(places, threads, ["a", "b"] * MOST_WAITING_OF_ONE)
+        refused(places, "a")
+        for _ in range(20):
+            with places.place("light", 0):
+                places.used("light", 0.1)
+        with places.place("light", 0):
+            wait(places, threads, ["other"])
+            with pytest.raises(JudgesBusy), places.place("light", 0.01):
+                pass
+            clock.now += 1
+
+
+def test_who_has_used_much_is_one_of_the_others_again_after_a_while() -> None:
+    places, clock = _reserving()
+    with places.place("a", 0), places.place("b", 0):
+        places.used("heavy", LIGHT_SECONDS * 2.5)
+        with pytest.raises(JudgesBusy), places.place("heavy", 0.01):
+            pass
+        clock.now += HALF_LIFE_SECONDS * 2
+        with places.place("heavy", 0):
+            pass
+
+
+def test_the_reserved_place_is_on_top_and_for_known_callers_only() -> None:
+    places, _ = _reserving()
+    with places.place("a", 0), places.place("b", 0):
+        with pytest.raises(JudgesBusy), places.place(None, 0.01):
+            pass
+        with pytest.raises(JudgesBusy), places.place("a", 0.01):
+            pass
+        with places.place("c", 0), pytest.raises(JudgesBusy), places.place("d", 0.01):
+            pass
+    with places.place("a", 0), places.place("b", 0), places.place("c", 0):
+        pass
+
+
+def _reserving() -> tuple[JudgePlaces, Clock]:
+    clock = Clock()
+    return JudgePlaces(2, 1, clock), clock

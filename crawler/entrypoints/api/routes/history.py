@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from crawler.domain.changes.summary import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, ShortChanges
@@ -57,6 +57,7 @@ def list_crawl_history(
 
 @router.get(
     "/projects/{project_id}/crawl-history/{crawl_id}/changes",
+    response_model=CrawlChanges,
     summary="What a crawl found changed",
     responses=problems(404),
 )
@@ -74,10 +75,14 @@ def get_crawl_changes(
     text_lines: Annotated[
         int, Query(ge=1, le=MOST_TEXT_LINES, description="With include=text: so many changed lines of each")
     ] = 10,
-) -> CrawlChanges:
+) -> Response:
     crawl = tools.store.find_crawl(crawl_id)
     if crawl is None or crawl.project_id != project_id or not caller.sees(project_id):
         raise NotFound(f"There is no crawl {crawl_id} of project {project_id}.")
+    describe = tools.changes.describe
     if include is ChangesInclude.TEXT:
-        return tools.changes.describe.with_texts(crawl, text_pages, text_lines)
-    return tools.changes.describe(crawl, pages=include is ChangesInclude.PAGES)
+        found = describe.with_texts(crawl, text_pages, text_lines)
+    else:
+        found = describe(crawl, pages=include is ChangesInclude.PAGES)
+    # Made here, in a thread: it names every page of a site.
+    return Response(found.model_dump_json(by_alias=True), media_type="application/json")

@@ -20,7 +20,7 @@ from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
-from crawler.entrypoints.http.access import OwnCrawl, Tools
+from crawler.entrypoints.http.access import OwnCrawl, Tools, WholeCrawl
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
 from crawler.handlers.changes.diff_without_noise import TOO_LARGE, FilteredDiff
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 @router.get("/crawls/{crawl_id}/changes")
 def changes(
     request: Request,
-    crawl: OwnCrawl,
+    crawl: WholeCrawl,
     caller: Caller,
     tools: Tools,
     group: Annotated[str, Query(max_length=20)] = "",
@@ -97,7 +97,7 @@ def _in_feed(tools: App, crawl: CrawlJob, caller: ApiKey) -> dict[str, Any]:
 
 
 @router.get("/crawls/{crawl_id}/changes/lines")
-def lines(request: Request, crawl: OwnCrawl, tools: Tools, after: After = 0) -> Response:
+def lines(request: Request, crawl: WholeCrawl, tools: Tools, after: After = 0) -> Response:
     """The next changed pages with the first lines that changed on each: asked for when the list is seen."""
     found = tools.changes.describe(crawl)
     urls = found.changed_page_urls
@@ -117,7 +117,7 @@ def lines(request: Request, crawl: OwnCrawl, tools: Tools, after: After = 0) -> 
 @router.get("/crawls/{crawl_id}/changes/page")
 def one_page(
     request: Request,
-    crawl: OwnCrawl,
+    crawl: WholeCrawl,
     tools: Tools,
     url: Url = "",
     view: View = "side",
