@@ -145,7 +145,8 @@ class Ledger:
             return {row.url: row.parent for row in rows}
 
     def linked_first_now(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> set[str]:
-        """Those of these addresses to which a page of this crawl links, and none of the earlier one did."""
+        """Those of these addresses to which no page of the earlier crawl linked, and to which one leads that was a page
+        then, too."""
         with transaction(self._engine) as connection:
             given = {"crawl": crawl_id, "before": baseline_id, "urls": list(urls)}
             return set(connection.execute(text(_LINKED_FIRST_NOW), given).scalars())
@@ -219,8 +220,9 @@ WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('rende
         OR EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai'))
 """
 _LINKED_FIRST_NOW = """
-SELECT url FROM crawl_discovered_urls
-WHERE crawl_job_id = :crawl AND url = ANY(:urls) AND source = 'link'
+SELECT n.url FROM crawl_discovered_urls n
+JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = n.parent AND b.fetch_state = 'done'
+WHERE n.crawl_job_id = :crawl AND n.url = ANY(:urls) AND n.source = 'link'
 EXCEPT
 SELECT link ->> 'url' FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id
