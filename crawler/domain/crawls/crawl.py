@@ -36,6 +36,9 @@ SMALL_SITE = 200
 STORED: Final = MappingProxyType({"stored": True})
 """Context of values that are read back: they were checked when they were written, perhaps by older rules."""
 
+MAX_TOGETHER = 64_000
+"""Characters of all lists: lists of crawls and projects show the options of hundreds."""
+_LISTS = ("include_patterns", "exclude_patterns", "meaningful_params", "allowed_hosts", "start_urls", "page_steps")
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 _Name = Annotated[str, StringConstraints(max_length=200)]
 _Host = Annotated[str, StringConstraints(max_length=300)]
@@ -146,12 +149,15 @@ class CrawlConfig(BaseModel):
     def _read_back(cls, value: Any, check: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
         """A stored option that cannot be read any more has its default: it must not hide its project, or all of them"""
         try:
-            return check(value)
+            made = check(value)
         except ValidationError as exc:
             if info.context is not STORED or not isinstance(value, Mapping):
                 raise
             wrong = {error["loc"][0] for error in exc.errors(include_input=False, include_url=False) if error["loc"]}
             return check({name: option for name, option in value.items() if name not in wrong})
+        if info.context is not STORED and made.written > MAX_TOGETHER:
+            raise ValueError(f"{', '.join(_LISTS)} have {MAX_TOGETHER:,} characters together at most")
+        return made
 
     @field_validator("include_patterns", "exclude_patterns", mode="before")
     @classmethod
@@ -184,6 +190,11 @@ class CrawlConfig(BaseModel):
             except InvalidSteps as exc:
                 raise ValueError(exc.message) from exc
         return value
+
+    @property
+    def written(self) -> int:
+        """Characters of what was written as lists."""
+        return sum(len(text) for name in _LISTS for text in getattr(self, name))
 
     def within(self, max_pages_ceiling: int) -> Self:
         """This configuration, if the installation allows so many pages; else an error."""

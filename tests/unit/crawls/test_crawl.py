@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from crawler.domain.crawls.crawl import (
+    MAX_TOGETHER,
     STORED,
     CrawlConfig,
     CrawlJob,
@@ -149,3 +150,13 @@ def test_patterns_as_people_write_them_are_far_from_the_limit() -> None:
 def test_a_stored_pattern_that_would_be_refused_today_keeps_its_project_readable() -> None:
     stored = CrawlConfig.model_validate({"include_patterns": [COSTLY]}, context=STORED)
     assert stored.include_patterns == (COSTLY,)
+
+
+def test_lists_of_options_are_short_together() -> None:
+    """Lists of crawls and projects show the options of hundreds at once."""
+    urls = [f"https://example.org/{number:0>600}" for number in range(100)]
+    assert CrawlConfig.model_validate({"start_urls": urls}).written < MAX_TOGETHER
+    long = {"start_urls": urls, "allowed_hosts": [f"{number:0>200}.example" for number in range(100)]}
+    with pytest.raises(ValidationError, match="64,000 characters together"):
+        CrawlConfig.model_validate(long)
+    assert len(CrawlConfig.model_validate(long, context=STORED).start_urls) == 100, "what is stored stays"
