@@ -12,7 +12,7 @@ Keys besides those in `redis_frontier.py`::
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.adapters.frontier.lifecycle import limit_arguments
@@ -91,6 +91,10 @@ class FrontierShard(RedisFrontier):
     def _before_losses(self, crawl_id: UUID, count: int) -> None:
         self.charge(crawl_id, count)
 
+    def ping(self) -> None:
+        """Raises when the server is away."""
+        self._command("PING")
+
     # -- a crawl here -----------------------------------------------------------------------
 
     def open_share(self, crawl_id: UUID, limits: Limits, epoch: int | None, *, only_if_open: bool) -> int:
@@ -132,6 +136,10 @@ class FrontierShard(RedisFrontier):
     def reset_pool(self, crawl_id: UUID, epoch: int, servers: int, limits: Limits, left: tuple[int, int]) -> None:
         self._pool(crawl_id, "reset", epoch, servers, *limits[:3], *left)
 
+    def forget_share(self, crawl_id: UUID, epoch: int, server: int, pages: int, fetches: int) -> None:
+        """A server has lost what it was given. `pages`, `fetches`: what all of them may do, from the beginning on."""
+        self._pool(crawl_id, "forget", epoch, server, pages, fetches)
+
     def take(
         self,
         crawl_id: UUID,
@@ -151,8 +159,8 @@ class FrontierShard(RedisFrontier):
     def forget_pool(self, crawl_id: UUID) -> None:
         self._command("UNLINK", self._pool_key(crawl_id))
 
-    def _pool(self, crawl_id: UUID, *args: str | int) -> list[int]:
-        found: list[int] = self._scripts.run("pool", [self._pool_key(crawl_id)], args)
+    def _pool(self, crawl_id: UUID, *args: str | int) -> Any:
+        found: Any = self._scripts.run("pool", [self._pool_key(crawl_id)], args)
         return found
 
     def _pool_key(self, crawl_id: UUID) -> bytes:

@@ -6,13 +6,14 @@ belongs to a whole crawl is shared out (`shares.py`).
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import chain
 from math import ceil
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from crawler.adapters.frontier.calls import in_batches
-from crawler.adapters.frontier.frontier_shard import FrontierShard, PoolState, ShardState
+from crawler.adapters.frontier.frontier_shard import Amounts, FrontierShard, PoolState, ShardState
 from crawler.adapters.frontier.keys import Made
 from crawler.adapters.frontier.lifecycle import next_sequence
 from crawler.adapters.frontier.redis_frontier import GO_ON, RedisFrontier, Want
@@ -37,6 +38,13 @@ from crawler.domain.crawls.frontier import (
 from crawler.domain.crawls.shards import shard_of
 
 T = TypeVar("T")
+
+
+class _Lost(NamedTuple):
+    """A crawl that some servers have lost."""
+
+    epoch: int
+    servers: list[int]
 
 
 class ShardedFrontier(ShardedHosts, ShardedShifts):
@@ -101,23 +109,59 @@ class ShardedFrontier(ShardedHosts, ShardedShifts):
         pages_left: int,
         fetches_left: int,
     ) -> int:
+        """Of all servers; if only some have lost the crawl, of those alone, and the others go on meanwhile."""
+        left = pages_left, fetches_left
+        lost = self._lost(crawl_id, left)
         home = self._shares.home(crawl_id)
-        home.open_share(crawl_id, limits, None, only_if_open=False)
-        epoch = home.begin_rebuild(crawl_id)
-        others = [shard for shard in self._shards if shard is not home]
-        for shard in others:
-            shard.open_share(crawl_id, limits, epoch, only_if_open=False)
-            shard.begin_rebuild(crawl_id, epoch)
+        home.open_share(crawl_id, limits, None, only_if_open=bool(lost))
+        epoch = lost.epoch if lost else home.begin_rebuild(crawl_id)
+        rebuilt = lost.servers if lost else range(len(self._shards))
+        for number in rebuilt:
+            if (shard := self._shards[number]) is not home:
+                shard.open_share(crawl_id, limits, epoch, only_if_open=False)
+                shard.begin_rebuild(crawl_id, epoch)
+        sequence = self._fill(crawl_id, rebuilt, seen, entries)
+        if not lost:
+            return self._end_rebuild(crawl_id, limits, epoch, left, sequence)
+        for number in rebuilt:
+            self._shards[number].end_rebuild(crawl_id, epoch, 0, 0, 0)
+        self._changed()
+        return epoch
+
+    def _lost(self, crawl_id: UUID, left: tuple[int, int]) -> _Lost | None:
+        """The servers that have lost the crawl, if its home and others have not. The pool forgets what they had.
+
+        Pages under way on the other servers are not in `left`. They may be stored besides, up to the limit that the
+        commit keeps: rather some requests in vain than a page too few.
+        """
+        home = self._shares.home(crawl_id)
+        pool, states = home.pool(crawl_id), [shard.state(crawl_id) for shard in self._shards]
+        known = [state for state in states if state is not None]
+        if pool is None or pool.servers != len(states) or home.state(crawl_id) is None or len(known) == len(states):
+            return None
+        if any(state.building or state.epoch != pool.epoch for state in known):
+            return None
+        used = reduce(Amounts.plus, (state.used for state in known))
+        servers = [number for number, state in enumerate(states) if state is None]
+        for number in servers:
+            home.forget_share(crawl_id, pool.epoch, number, left[0] + used.pages, left[1] + used.fetches)
+        return _Lost(pool.epoch, servers)
+
+    def _fill(self, crawl_id: UUID, numbers: Sequence[int], seen: Iterable[Seen], entries: Iterable[Entry]) -> int:
+        """Fill these servers. Returns the first free sequence number.
+
+        Also those that get nothing are told of each step: the rebuild goes on there, too.
+        """
         for known in in_batches(seen):
-            for number, shard in enumerate(self._shards):  # also those that get none: the rebuild goes on there, too
-                shard.fill(crawl_id, [one for one in known if self._number_of[one.host] == number])
+            for number in numbers:
+                self._shards[number].fill(crawl_id, [one for one in known if self._number_of[one.host] == number])
         sequence = 0
         for some in in_batches(entries):
-            self.readmit(crawl_id, some)
+            self.readmit(crawl_id, [entry for entry in some if self._number_of[entry.host] in numbers])
             sequence = max(sequence, next_sequence(some))
-            for shard in self._shards:
-                shard.fill(crawl_id, ())
-        return self._end_rebuild(crawl_id, limits, epoch, (pages_left, fetches_left), sequence)
+            for number in numbers:
+                self._shards[number].fill(crawl_id, ())
+        return sequence
 
     def _end_rebuild(self, crawl_id: UUID, limits: Limits, epoch: int, left: tuple[int, int], sequence: int) -> int:
         """The home comes last: until then the crawl counts as being rebuilt."""
@@ -293,7 +337,10 @@ class ShardedFrontier(ShardedHosts, ShardedShifts):
 
     def release(self, leases: Iterable[Lease]) -> None:
         given_back = list(leases)
-        for number, mine in self._apart(given_back, lambda lease: lease.host):
+        groups = list(self._apart(given_back, lambda lease: lease.host))
+        for number, _ in groups:  # all of them or none: the caller keeps a record of what was released
+            self._shards[number].ping()
+        for number, mine in groups:
             self._shards[number].release(mine)
             self._turns.changed(number)
         self._feed_hungry((lease.crawl_id for lease in given_back), at_once=True)

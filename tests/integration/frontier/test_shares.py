@@ -7,14 +7,17 @@ from uuid import UUID
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.sharded_frontier import ShardedFrontier
-from crawler.domain.crawls.frontier import CrawlStats, End, Lane, Outcome
+from crawler.domain.crawls.frontier import CrawlStats, End, Lane, Outcome, Seen
 from crawler.domain.crawls.shards import shard_of
 from crawler.errors import RedisUnavailable
 from tests.integration.frontier.conftest import sharded
 from tests.integration.frontier.desk import LIMITS, Desk, page, pages
+from tests.integration.frontier.valkey_process import ValkeyProcess
 
 HOSTS = ("c.test", "b.test", "a.test")
 """One on each server."""
@@ -33,9 +36,8 @@ class MortalShard(FrontierShard):
     def _run(self, name: str, *args: Any) -> Any:
         return self._mortal(super()._run, name, *args) if name == "share" else super()._run(name, *args)
 
-    def _pool(self, *args: Any) -> list[int]:
-        found: list[int] = self._mortal(super()._pool, *args)
-        return found
+    def _pool(self, *args: Any) -> Any:
+        return self._mortal(super()._pool, *args)
 
     def _mortal(self, step: Callable[..., Any], *args: Any) -> Any:
         fate = self.chance.random()
@@ -68,13 +70,13 @@ def test_however_often_processes_die_exactly_max_pages_are_stored(redis: Redis, 
     chance = random.Random(seed)
     frontier, shards = mortal(redis, prefix, chance)
     crawl = Desk(frontier).crawl(
-        *(page(f"http://{HOSTS[n % 3]}/{n}", n) for n in range(60)), max_pages=15, max_fetches=400, max_concurrent=4
+        *(page(f"http://{HOSTS[n % 3]}/{n}", n) for n in range(60)), max_pages=10, max_fetches=400, max_concurrent=4
     )
     stored: list[str] = []
     deaths = 0
     for _ in range(900):
         for shard in shards:
-            shard.risk = 0.05
+            shard.risk = 0.08
         try:
             if _stats(frontier, crawl).finished:
                 break
@@ -83,15 +85,17 @@ def test_however_often_processes_die_exactly_max_pages_are_stored(redis: Redis, 
             deaths += 1
             frontier, shards = mortal(redis, prefix, chance)
         _never_too_much(frontier, shards, crawl, len(stored))
+    for shard in shards:
+        shard.risk = 0.0
     assert _stats(frontier, crawl).finished, "it never ends"
     assert deaths > 3, "nothing was tried"
-    assert len(stored) == len(set(stored)) == 15
+    assert len(stored) == len(set(stored)) == 10
 
 
 def _work_once(frontier: ShardedFrontier, chance: random.Random, stored: list[str]) -> None:
     pairs, _ = frontier.due(Lane.HTTP, 50)
     for lease in frontier.claim(Lane.HTTP, pairs, chance.randint(1, 3), 0.001) if pairs else ():
-        end = chance.choice([End.STORED, End.DROPPED, End.RETRY])
+        end = chance.choice([End.STORED, End.STORED, End.DROPPED, End.RETRY])
         frontier.answered([(lease, 0)])
         stale, _ = frontier.complete(lease.crawl_id, [Outcome(lease, end, lease.claimed_ms)])
         if end is End.STORED and not stale:
@@ -113,7 +117,7 @@ def _never_too_much(frontier: ShardedFrontier, shards: list[MortalShard], crawl:
     pool = frontier._shares.home(crawl).pool(crawl)
     assert pool
     held = sum(state.pages for state in states if state)
-    assert pool.base.pages - pool.out.pages + held + stored <= 15
+    assert pool.base.pages - pool.out.pages + held + stored <= 10
     slots = sum(state.slots for state in states if state)
     assert slots <= 4
     assert all(state.in_flight <= state.slots for state in states if state)
@@ -189,6 +193,53 @@ def test_a_crawl_that_one_server_forgot_is_lost_and_can_be_rebuilt(
             stored += len(leases)
         assert (stored, desk.stats(crawl).finished) == (9, True)
         three.close_crawl(crawl)
+
+
+def test_only_the_server_that_forgot_is_rebuilt(three: ShardedFrontier, redis: Redis, prefix: str) -> None:
+    """Its neighbours keep their leases, and the crawl stores exactly what it may."""
+    desk = Desk(three, servers=3)
+    entries = [entry for host in HOSTS for entry in pages(host, 8)]
+    crawl = desk.crawl(*entries, max_pages=20, max_concurrent=6)
+    before = desk.stats(crawl)
+    first = desk.claim(5)
+    stored = {lease.url for lease in first}
+    desk.end(first)
+    held = desk.claim(4)
+    lost = next(number for number in range(3) if number != shard_of(crawl.hex, 3))
+    redis.delete(*redis.keys(f"{prefix}:{lost}:*"))
+    assert three.stats(crawl) is None
+    left = [entry for entry in entries if entry.url not in stored]
+    seen = [Seen(entry.digest, entry.depth, entry.host) for entry in entries]
+    limits = LIMITS._replace(max_pages=20, max_concurrent=6)
+    assert three.rebuild(crawl, limits, seen=seen, entries=left, pages_left=15, fetches_left=99) == before.epoch
+    for lease in held:
+        stale = desk.end([lease])
+        assert bool(stale) == (shard_of(lease.host, 3) == lost)
+        stored |= {lease.url} if not stale else set()
+    while leases := desk.claim():
+        assert stored.isdisjoint(lease.url for lease in leases)
+        desk.end(leases)
+        stored |= {lease.url for lease in leases}
+        assert not desk.stats(crawl).leased
+    assert 20 <= len(stored) <= 24, "the commit refuses those beyond"
+    assert desk.stats(crawl).finished
+    assert desk.known(crawl, entries) == [1] * 24
+
+
+def test_with_a_server_away_nothing_is_released_and_the_error_names_it(valkey: ValkeyProcess, prefix: str) -> None:
+    """Or the requests of those that were released would be in no record."""
+    gone = Redis(unix_socket_path="/nowhere/frontier.sock", retry=Retry(NoBackoff(), 0))
+    three = sharded(valkey.client(), prefix)
+    desk = Desk(three, servers=3)
+    crawl = desk.crawl(*(entry for host in HOSTS for entry in pages(host, 2)), max_concurrent=6)
+    leases = desk.claim()
+    assert {lease.host for lease in leases} == set(HOSTS)
+    shards = [FrontierShard(valkey.client(), f"{prefix}:{number}") for number in range(2)]
+    half = ShardedFrontier([*shards, FrontierShard(gone, f"{prefix}:2")], look_seconds=0)
+    for call in (lambda: half.release(leases), lambda: half.stats(crawl), lambda: half.due(Lane.HTTP, 9)):
+        with pytest.raises(RedisUnavailable, match=r"nowhere/frontier\.sock does not answer.*CRAWLER_FRONTIER_URLS"):
+            call()
+    assert desk.stats(crawl).leased == len(leases)
 
 
 def test_another_number_of_servers_is_seen_and_a_rebuild_mends_it(redis: Redis, prefix: str) -> None:

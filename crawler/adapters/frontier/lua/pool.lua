@@ -4,6 +4,7 @@
 -- ARGV 'take', epoch ('' is whichever there is), number of the server, how many of each it wants, then for each server
 --   that gave back: number, all that it ever gave back   -> epoch, all that the taker was ever
 --   given, how many of each are new; nothing if the epoch is over
+-- ARGV 'forget', epoch, number of a server that lost all it had, base of pages, base of fetches
 -- ARGV 'read'   -> epoch, servers, what all servers together may do, what is given out
 --
 -- `base` is what the crawl may do from the beginning of its epoch on, `out` what servers hold or have spent of it.
@@ -60,6 +61,15 @@ end
 local known = redis.call('HGET', POOL, 'epoch')
 if not known or (epoch ~= '' and epoch ~= known) then return {} end
 local base, out = three('base'), three('out')
+
+if op == 'forget' then
+  local given, back = three('given ' .. ARGV[3]), three('back ' .. ARGV[3])
+  for n = 1, 3 do out[n] = out[n] - (given[n] - back[n]) end
+  redis.call('HDEL', POOL, 'given ' .. ARGV[3], 'back ' .. ARGV[3])
+  keep('base', {tonumber(ARGV[4]), tonumber(ARGV[5]), base[3]})
+  keep('out', out)
+  return 0
+end
 
 for a = 7, #ARGV, 4 do
   local field = 'back ' .. ARGV[a]
