@@ -121,9 +121,11 @@ class FrontierShard(RedisFrontier):
         """Take what the pool gave. Returns how much of it is new. Wakes what may be claimed now."""
         return int(self._run("share", self._of(crawl_id), ["receive", epoch, *given]))
 
-    def spare(self, crawl_id: UUID, epoch: int, wanted: Amounts, *, everything: bool = False) -> Amounts | None:
+    def spare(
+        self, crawl_id: UUID, epoch: int, wanted: Amounts, *, everything: bool = False, last_slot: bool = True
+    ) -> Amounts | None:
         """Give back what is not needed here. Returns all that was ever given back; None: the epoch is over."""
-        flags = [int(amount > 0) for amount in wanted]
+        flags = [int(amount > 0) for amount in wanted[:2]] + [(1 + last_slot) * (wanted.slots > 0)]
         back = self._run("share", self._of(crawl_id), ["spare", epoch, int(everything), *flags])
         return Amounts(*map(int, back)) if back else None
 

@@ -302,7 +302,6 @@ class ShardedFrontier(ShardedHosts, ShardedShifts):
             leases += found
             fed = self._fed(wants, number, count - len(leases))
             pairs = [pair for pair in pairs if pair[0] in fed]
-        self._turns.changed(number)
         return leases
 
     def _fed(self, wants: Sequence[Want], number: int, room: int) -> set[UUID]:
@@ -311,12 +310,12 @@ class ShardedFrontier(ShardedHosts, ShardedShifts):
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:
         for number, mine in self._apart(moments, lambda moment: moment[0].host):
             self._shards[number].sent(mine)
-            self._turns.changed(number)
 
     def answered(self, moments: Sequence[tuple[Lease, int]]) -> None:
         for number, mine in self._apart(moments, lambda moment: moment[0].host):
             self._shards[number].answered(mine)
-            self._turns.changed(number)
+            if any(lease.gap_ms == 0 for lease, _ in mine):  # others are due at their known time
+                self._turns.changed(number)
         self._feed_hungry((lease.crawl_id for lease, _ in moments), at_once=False)
 
     def complete(

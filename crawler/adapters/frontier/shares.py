@@ -9,14 +9,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
-from crawler.adapters.frontier.frontier_shard import Amounts, FrontierShard, ShardState
+from crawler.adapters.frontier.frontier_shard import Amounts, FrontierShard, Grant, ShardState
 from crawler.adapters.frontier.redis_frontier import Want
 from crawler.domain.crawls.shards import shard_of
 
-CAPPED_SECONDS = 0.5
-"""A server that has slots, all in use, looks for more at most so often."""
+CAPPED_SECONDS = 2.0
+"""A server that has slots, all in use, asks others for theirs at most so often."""
+WAKE_SECONDS = 2.0
+"""A crawl that has nothing under way is woken at most so often."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 0.5
 _MOST_HUNGRY = 1000
+_ALL = -1
+"""Stands for all servers."""
 _EVERYTHING = Amounts(1, 1, 1)
 
 
@@ -26,7 +30,8 @@ class Shares:
         self._clock = clock
         self._hungry: dict[UUID, dict[int, _Hunger]] = {}
         """Servers that wait for something of a crawl, as far as this process knows: what comes free goes to them."""
-        self._looked: dict[tuple[UUID, int], float] = {}
+        self._next: dict[tuple[UUID, int], float] = {}
+        """When this process may do again what it does now and then, for a crawl and a server."""
         for number, shard in enumerate(shards):
             shard.charge = partial(self.charge, number)
 
@@ -64,6 +69,7 @@ class Shares:
         """
         found = False
         idle = any(state.slots > state.in_flight and not state.waiting for state in states)
+        wakes = not any(state.leased for state in states) and self._is_time((crawl_id, _ALL), WAKE_SECONDS)
         for number, state in enumerate(states):
             if not state.waiting:
                 continue
@@ -72,13 +78,17 @@ class Shares:
             lacks = Amounts(pays * (state.pages < 1), pays * (state.fetches < 1), slots)
             if any(lacks):
                 found = self._feed(crawl_id, number, lacks) or found
-            elif not state.in_flight:
+            elif wakes:
                 self._shards[number].receive(crawl_id, state.epoch, state.given)
         return found
 
     def recall(self, crawl_id: UUID, epoch: int) -> None:
         """Take back all that is not in use, after the crawl's limits were lowered."""
-        returned = self._returned(crawl_id, epoch, _EVERYTHING, everything=True)
+        returned = [
+            (number, back)
+            for number, shard in enumerate(self._shards)
+            if (back := shard.spare(crawl_id, epoch, _EVERYTHING, everything=True))
+        ]
         self.home(crawl_id).take(crawl_id, 0, Amounts(), epoch, returned)
 
     def forget(self, crawl_id: UUID) -> None:
@@ -91,14 +101,22 @@ class Shares:
             self._get(crawl_id, number, Amounts(fetches=fetches - state.fetches))
 
     def _look_for_slots(self, crawl_id: UUID, number: int, lacks: Amounts) -> bool:
-        now = self._clock()
-        if now < self._looked.get((crawl_id, number), 0.0):
+        if self._clock() < self._next.get((crawl_id, number), 0.0):
             return False
-        if len(self._looked) >= _MOST_HUNGRY:
-            self._looked.clear()
-        found = self._get(crawl_id, number, lacks)
-        self._looked[crawl_id, number] = 0.0 if found else now + CAPPED_SECONDS
-        return found
+        grant = self.home(crawl_id).take(crawl_id, number, lacks)
+        if grant is not None and not grant.more.slots and self._is_time((crawl_id, number), CAPPED_SECONDS):
+            grant = self._from_others(crawl_id, number, lacks, grant, last_slot=False)
+        return grant is not None and self._receive(crawl_id, number, grant)
+
+    def _is_time(self, what: tuple[UUID, int], seconds: float) -> bool:
+        """True once in so many seconds."""
+        now = self._clock()
+        if now < self._next.get(what, 0.0):
+            return False
+        if len(self._next) >= _MOST_HUNGRY:
+            self._next.clear()
+        self._next[what] = now + seconds
+        return True
 
     def _feed(self, crawl_id: UUID, number: int, lacks: Amounts) -> bool:
         if self._get(crawl_id, number, lacks):
@@ -112,24 +130,27 @@ class Shares:
 
     def _get(self, crawl_id: UUID, number: int, lacks: Amounts) -> bool:
         """From the pool; what it does not have, from the other servers."""
-        home = self.home(crawl_id)
-        grant = home.take(crawl_id, number, lacks)
+        grant = self.home(crawl_id).take(crawl_id, number, lacks)
         if grant is None:  # closed, or being rebuilt
             return False
         missing = Amounts(*(lack if not more else 0 for lack, more in zip(lacks, grant.more, strict=True)))
         if any(missing):
-            returned = self._returned(crawl_id, grant.epoch, missing, but=number)
-            grant = home.take(crawl_id, number, missing, grant.epoch, returned) or grant
-        return self._shards[number].receive(crawl_id, grant.epoch, grant.given) > 0
+            grant = self._from_others(crawl_id, number, missing, grant)
+        return self._receive(crawl_id, number, grant)
 
-    def _returned(
-        self, crawl_id: UUID, epoch: int, wanted: Amounts, *, everything: bool = False, but: int | None = None
-    ) -> list[tuple[int, Amounts]]:
-        found: list[tuple[int, Amounts]] = []
-        for number, shard in enumerate(self._shards):
-            if number != but and (back := shard.spare(crawl_id, epoch, wanted, everything=everything)):
-                found.append((number, back))
-        return found
+    def _from_others(
+        self, crawl_id: UUID, number: int, lacks: Amounts, grant: Grant, *, last_slot: bool = True
+    ) -> Grant:
+        returned = [
+            (other, back)
+            for other, shard in enumerate(self._shards)
+            if other != number and (back := shard.spare(crawl_id, grant.epoch, lacks, last_slot=last_slot))
+        ]
+        return self.home(crawl_id).take(crawl_id, number, lacks, grant.epoch, returned) or grant
+
+    def _receive(self, crawl_id: UUID, number: int, grant: Grant) -> bool:
+        """Also if nothing is new: the process that got it from the pool may have died before."""
+        return self._shards[number].receive(crawl_id, grant.epoch, grant.given) > 0
 
 
 class _Hunger:

@@ -1,6 +1,7 @@
 -- One server's share of what a crawl may do on all of them: pages, fetches, slots. It is given by the pool (pool.lua).
 -- own: 'receive', epoch, all that it was ever given: pages, fetches, slots   -> how many are new
 -- own: 'spare', epoch, 1 to give back everything that is not in use, 1 or 0 for each of the three: whether it is wanted
+--   (2: slots, and also the last)
 --   -> all that it ever gave back: pages, fetches, slots; nothing if the epoch is over
 --
 -- Totals only grow, so each of the two may be repeated, and the one who asked may die at any moment.
@@ -27,14 +28,14 @@ if ARGV[own] == 'receive' then
   end
   keep('given', after)
   refund(c, more[1], more[2])
-  keep('slots', {c.shared.held + more[3], c.shared.asked, c.shared.at})
+  if more[3] > 0 then keep('slots', {c.shared.held + more[3], 0, now}) end
   crawls[1] = nil
   unpark(crawl(1))
   return more[1] + more[2] + more[3]
 end
 
 local everything = ARGV[own + 2] == '1'
-local function is_wanted(n) return ARGV[own + 2 + n] == '1' end
+local function is_wanted(n) return ARGV[own + 2 + n] ~= '0' end
 local fresh = number(redis.call('HGET', c.info, 'fresh'))
 local s, free = c.shared, math.max(0, c.shared.held - redis.call('SCARD', c.flying))
 
@@ -45,22 +46,25 @@ local function unspent(n, held)
   return math.max(0, math.ceil(held / 2))
 end
 
--- Who has work keeps half of its slots, and if all are in use, it gives them back as they come free: the one who asked
--- looks again. That is asked for once in two seconds, or a single slot would wander more than it works.
-local give = is_wanted(3) and free or 0
-if is_wanted(3) and not everything and (fresh > 0 or c.free > 0) then
-  local fair = math.ceil(s.held / 2)
-  give = math.min(free, fair)
-  if give < fair and now - s.at >= 2000 then
-    s.asked, s.at = fair - give, now
-  else
-    s.asked = math.max(0, s.asked - give)
-  end
+-- Who has work keeps half of its slots. Its last one it only gives to a server that has none; if that slot is in use it
+-- is left unused for a second when it comes free, because the one who asked looks again. That happens once in two
+-- seconds, or a single slot would wander more than it works.
+local function fair()
+  if s.held > 1 then return math.min(free, math.floor(s.held / 2)) end
+  if s.held == 0 or ARGV[own + 5] ~= '2' then return 0 end
+  if free == 0 and now - s.at >= 2000 then s.asked, s.at = 1, now end
+  return free
+end
+
+local give = 0
+if is_wanted(3) then
+  local busy = fresh > 0 or c.free > 0
+  give = (everything or not busy) and free or fair()
 end
 
 local back, gift = totals('back'), {unspent(1, c.pages), unspent(2, c.fetches), give}
 for n = 1, 3 do back[n] = back[n] + gift[n] end
 keep('back', back)
 refund(c, 0 - gift[1], 0 - gift[2])
-keep('slots', {s.held - give, s.asked, s.at})
+keep('slots', {s.held - give, give > 0 and 0 or s.asked, s.at})
 return back
