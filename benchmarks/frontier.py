@@ -12,11 +12,14 @@ from redis import Redis
 
 from benchmarks.options import Options
 from benchmarks.ours import ending_with_us
+from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.redis_connection import connect_redis
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.frontier.sharded_frontier import AnyFrontier, ShardedFrontier
 from crawler.domain.crawls.frontier import End, Entry, Lane, Limits, Outcome, score
 from crawler.domain.urls.url import digest
 from crawler.embedded import EmbeddedServers
+from crawler.server_urls import redis_database
 
 TITLE = "The frontier alone"
 URLS = 200_000
@@ -57,6 +60,8 @@ class Outcomes:
     complete: Timing = field(default_factory=Timing)
     bytes_waiting: float = 0.0
     bytes_done: float = 0.0
+    calls: float = 0.0
+    """Of scripts, for each URL from its claim to its end."""
 
 
 def run(options: Options) -> str:
@@ -67,11 +72,13 @@ def run(options: Options) -> str:
         ending_with_us(Path(folder)),
         connect_redis(servers.redis_url) as redis,
     ):
-        return table(_measure(redis, urls))
+        one = _measure(redis, RedisFrontier(redis), urls)
+        shards = [FrontierShard(connect_redis(redis_database(servers.redis_url, number))) for number in (1, 2, 3)]
+        return f"{table(one)}\n\n{sharded_line(_measure(redis, ShardedFrontier(shards), urls))}"
 
 
-def _measure(redis: Redis, urls: int) -> Outcomes:
-    frontier, crawl_id = RedisFrontier(redis), uuid4()
+def _measure(redis: Redis, frontier: AnyFrontier, urls: int) -> Outcomes:
+    crawl_id = uuid4()
     frontier.open_crawl(crawl_id, _LIMITS)
     frontier.discover(crawl_id, [])  # scripts are loaded
     entries = [_entry(number) for number in range(urls)]
@@ -83,12 +90,14 @@ def _measure(redis: Redis, urls: int) -> Outcomes:
             timing.urls += frontier.discover(crawl_id, some).new
     told.bytes_waiting = (_used(redis) - empty) / urls
     print(f"  {urls} URLs wait, {told.bytes_waiting:.0f} B each", flush=True)
+    before = _calls(redis)
     _drain(frontier, crawl_id, told)
+    told.calls = (_calls(redis) - before) / urls
     told.bytes_done = (_used(redis) - empty) / urls
     return told
 
 
-def _drain(frontier: RedisFrontier, crawl_id: UUID, told: Outcomes) -> None:
+def _drain(frontier: AnyFrontier, crawl_id: UUID, told: Outcomes) -> None:
     """As a shift does: look, claim, hear the answers, complete."""
     while True:
         with told.claim.of() as timing:
@@ -118,6 +127,18 @@ def _used(redis: Redis) -> int:
     return int(redis.info("memory")["used_memory"])
 
 
+def _calls(redis: Redis) -> int:
+    return int(redis.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+
+def sharded_line(told: Outcomes) -> str:
+    speed = told.urls / (told.claim.seconds + told.answered.seconds + told.complete.seconds)
+    return (
+        f"On three servers (here three databases of one): {told.calls:.3f} calls a URL from claim to end, "
+        f"{told.bytes_waiting:.0f} B while it waits, {told.bytes_done:.0f} B once it is done, {speed:,.0f} URLs/s."
+    )
+
+
 def table(told: Outcomes) -> str:
     rows: Sequence[tuple[str, Timing, int]] = (
         ("discover", told.discover, FOUND_AT_ONCE),
@@ -133,4 +154,5 @@ with its append-only file.
 |---|--:|--:|
 {lines}
 
-Valkey's memory per known URL: {told.bytes_waiting:.0f} B while it waits, {told.bytes_done:.0f} B once it is done."""
+Valkey's memory per known URL: {told.bytes_waiting:.0f} B while it waits, {told.bytes_done:.0f} B once it is done.
+From claim to end a URL takes {told.calls:.3f} calls."""

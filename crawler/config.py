@@ -20,6 +20,7 @@ from crawler.server_urls import (
     has_redis_server,
     postgres_url,
     redis_database,
+    several_urls,
 )
 
 PREFIX = "CRAWLER_"
@@ -38,6 +39,9 @@ class Settings(BaseSettings):
     # servers
     database_url: SecretStr | None = Field(None, description="Postgres; unset starts an embedded one")
     redis_url: SecretStr | None = Field(None, description="Redis, Valkey or sentinels; unset starts an embedded one")
+    frontier_urls: SecretStr | None = Field(
+        None, description="Comma-separated Redis servers that share the frontier by host; unset is REDIS_URL"
+    )
     broker_url: SecretStr | None = Field(None, description="Celery broker; unset is database n+1 of REDIS_URL")
     data_dir: Path = Field(default_factory=_default_data_dir, description="Embedded servers, keys, logs")
     secret_key: SecretStr | None = Field(
@@ -217,18 +221,18 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _is_redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is None:
-            return None
-        from redis import Redis  # noqa: PLC0415 - as above
+        if value is not None:
+            _check_redis_url(value.get_secret_value(), databases=3)
+        return value
 
-        url = value.get_secret_value()
-        try:
-            if SentinelUrl.read(url) is None:
-                Redis.from_url(redis_database(url, 2)).close()
-        except (ValueError, TypeError) as exc:
-            raise ValueError(REDIS_EXAMPLE) from exc
-        if not has_redis_server(url):
-            raise ValueError(REDIS_EXAMPLE)
+    @field_validator("frontier_urls")
+    @classmethod
+    def _are_redis(cls, value: SecretStr | None) -> SecretStr | None:
+        urls = several_urls(value.get_secret_value()) if value else ()
+        for url in urls:
+            _check_redis_url(url)
+        if len(set(urls)) < len(urls):
+            raise ValueError("it must name each server once")
         return value
 
     @field_validator("broker_url")
@@ -292,11 +296,28 @@ class Settings(BaseSettings):
         """The sentinels that know which Redis server to use, if there are several."""
         return SentinelUrl.read(self.redis_database(0))
 
+    @cached_property
+    def frontier_servers(self) -> tuple[str, ...]:
+        """The Redis servers that share the frontier; none if it is where everything else is."""
+        return several_urls(self.frontier_urls.get_secret_value()) if self.frontier_urls else ()
+
     def redis_database(self, offset: int) -> str:
         """The URL of a Redis database: the frontier uses database n of REDIS_URL, the broker n+1, RedBeat n+2."""
         if self.redis_url is None:
             raise SettingsError("CRAWLER_REDIS_URL is not set and no embedded server was started.")
         return redis_database(self.redis_url.get_secret_value(), offset)
+
+
+def _check_redis_url(url: str, databases: int = 1) -> None:
+    from redis import Redis  # noqa: PLC0415 - as above
+
+    try:
+        if SentinelUrl.read(url) is None:
+            Redis.from_url(redis_database(url, databases - 1)).close()
+    except (ValueError, TypeError) as exc:
+        raise ValueError(REDIS_EXAMPLE) from exc
+    if not has_redis_server(url):
+        raise ValueError(REDIS_EXAMPLE)
 
 
 def load_settings(**overrides: object) -> Settings:

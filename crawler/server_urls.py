@@ -1,5 +1,6 @@
 """URLs of Postgres and Redis as people write them, several servers included, and as our libraries read them."""
 
+import re
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -80,6 +81,11 @@ def _sentinel(host: str) -> tuple[str, int]:
     if not name:
         raise ValueError(REDIS_EXAMPLE)
     return name, int(port or SENTINEL_PORT)
+
+
+def several_urls(text: str) -> tuple[str, ...]:
+    """URLs that are separated by commas. One URL may itself name several hosts, with commas between them."""
+    return tuple(url for part in re.split(r",(?=\s*[a-z]+://)", text) if (url := part.strip().rstrip(",")))
 
 
 def has_redis_server(url: str) -> bool:

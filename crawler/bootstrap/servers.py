@@ -70,6 +70,11 @@ class Servers:
         return connect_redis(self.settings.redis_database(0))
 
     @cached_property
+    def frontier_redis(self) -> list[Redis]:
+        """The servers that share the frontier; none if it is where everything else is."""
+        return [connect_redis(url) for url in self.settings.frontier_servers]
+
+    @cached_property
     def celery(self) -> Celery:
         return make_celery(self.settings)
 

@@ -4,7 +4,9 @@ from collections.abc import MutableSequence
 from functools import cached_property
 
 from crawler.adapters.engine.store import Store
+from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.frontier.sharded_frontier import AnyFrontier, ShardedFrontier
 from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.operating.event_stream import EventStream
 from crawler.adapters.postgres.credential_store import CredentialStore
@@ -26,8 +28,14 @@ class Shared(Servers):
         return Store(self.database)
 
     @cached_property
-    def frontier(self) -> RedisFrontier:
-        return RedisFrontier(self.redis, least_gap_ms=lambda: self.current_settings().least_gap_ms)
+    def frontier(self) -> AnyFrontier:
+        servers = self.frontier_redis or [self.redis]
+        if len(servers) == 1:
+            return RedisFrontier(servers[0], least_gap_ms=self._least_gap_ms)
+        return ShardedFrontier([FrontierShard(server, least_gap_ms=self._least_gap_ms) for server in servers])
+
+    def _least_gap_ms(self) -> int:
+        return self.current_settings().least_gap_ms
 
     @cached_property
     def events(self) -> EventStream:

@@ -5,14 +5,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
+from redis import Redis
 
 from crawler.adapters.browser.chromium import find_chromium
 from crawler.adapters.browser.fetcher import why_unavailable
 from crawler.adapters.browser.options import RECORDS
 from crawler.adapters.browser.start_failures import BrowserTrouble
+from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.redis_connection import check_redis
+from crawler.adapters.frontier.sharded_frontier import ShardedFrontier
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.adapters.operating.queues import QUEUES
 from crawler.adapters.postgres.database import transaction
@@ -57,7 +62,10 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
         ("schema", lambda: _schema(tools)),
         ("redis", lambda: _redis(tools)),
         ("broker", lambda: _broker(tools)),
+        *((f"frontier {number}", partial(_shard, server)) for number, server in enumerate(tools.frontier_redis, 1)),
     ]
+    if len(tools.frontier_redis) > 1:
+        checks.append(("frontier", lambda: _shards(tools)))
     found = _look(checks)
     browser = browser_here(tools.settings) if start_browser else _browser_of_workers(tools, found)
     # Runtime settings are stored in Postgres; without its tables the environment's values hold.
@@ -169,6 +177,17 @@ def _encryption(tools: App) -> str:
 def _redis(tools: App) -> str:
     check_redis(tools.redis, time.time())
     return "Redis answers, keeps what it is given, and its clock agrees with ours."
+
+
+def _shard(server: Redis) -> str:
+    check_redis(server, time.time(), FrontierShard.setting)
+    return "This frontier server answers, keeps what it is given, and its clock agrees with ours."
+
+
+def _shards(tools: App) -> str:
+    assert isinstance(tools.frontier, ShardedFrontier)
+    tools.frontier.check_places()
+    return f"All processes know the same {len(tools.frontier_redis)} frontier servers in the same order."
 
 
 def _broker(tools: App) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
@@ -101,10 +102,14 @@ def _whole_pages(stack: Stack, crawl: Crawl, ledger: Mapping[str, Mapping[str, A
 
 def _left_in_frontier(stack: Stack, crawl: Crawl) -> Iterator[str]:
     """Nothing of the crawl is left in Redis but its news; no request counts as under way."""
-    with stack.servers.redis() as redis:
-        left = [key for key in redis.scan_iter(f"*{crawl.id.hex}*") if b":events:" not in key]
-        left += list(redis.scan_iter("cr:host:*:waiters"))
-        ready = [member for lane in "hb" for member in redis.zrange(f"cr:ready:{lane}", 0, -1)]
+    left: list[bytes] = []
+    ready: list[bytes] = []
+    with ExitStack() as connections:
+        servers = [stack.servers.redis(), *(shard.client() for shard in stack.shards)]
+        for redis in map(connections.enter_context, servers):
+            left += [key for key in redis.scan_iter(f"*{crawl.id.hex}*") if b":events:" not in key]
+            left += list(redis.scan_iter("cr:host:*:waiters"))
+            ready += [member for lane in "hb" for member in redis.zrange(f"cr:ready:{lane}", 0, -1)]
     if left:
         yield f"{len(left)} keys are left in Redis, as {min(left)!r}"
     if ready:

@@ -30,6 +30,7 @@ from crawler.supervisor import FileOutput, ProcessSpec, Supervisor
 from tests.chaos.proxy import Proxy
 from tests.chaos.rabbit import Rabbit
 from tests.chaos.servers import POSTGRES, VALKEY, FragileServers
+from tests.integration.frontier.valkey_process import ValkeyProcess
 from tests.site.client import Site
 from tests.site.graph import Expected, address
 
@@ -73,10 +74,14 @@ class Stack:
         beat: bool = True,
         clock_jump: tuple[float, float] | None = None,
         rabbit: bool = False,
+        shards: int = 0,
         environment: Mapping[str, str] | None = None,
         **site: Any,
     ) -> None:
-        """`clock_jump`: after how long the clock of the first fetch worker jumps, and by how much."""
+        """`clock_jump`: after how long the clock of the first fetch worker jumps, and by how much.
+
+        `shards`: how many servers the frontier has; with 0 it is where everything else is.
+        """
         self.directory = directory
         self.data_dir = directory / "data"
         self.site = Site(directory, **site)
@@ -85,6 +90,7 @@ class Stack:
         self._beat = beat
         self._clock_jump = clock_jump
         self.rabbit = Rabbit(directory / "rabbit") if rabbit else None
+        self.shards = [ValkeyProcess(directory / f"shard{number}") for number in range(shards)]
         self._environment = {**TIMES, **(environment or {})}
         self._exit = ExitStack()
         self._polling = threading.Event()
@@ -107,6 +113,12 @@ class Stack:
             self._exit.callback(self.rabbit.close)
             self.rabbit.start()
             self._environment["CRAWLER_BROKER_URL"] = self.rabbit.url
+        for shard in self.shards:
+            shard.directory.mkdir()
+            shard.start()
+            self._exit.callback(shard.kill)
+        if self.shards:
+            self._environment["CRAWLER_FRONTIER_URLS"] = ",".join(f"unix://{shard.socket}" for shard in self.shards)
         self.networks = {name: self._proxy(name) for name in (POSTGRES, VALKEY)}
         self.tools = self._tools()
         self._exit.callback(self.tools.database.dispose)

@@ -15,9 +15,12 @@ T = TypeVar("T")
 
 
 class FrontierCalls:
+    setting = "CRAWLER_REDIS_URL"
+    """Where the server is named; errors tell it."""
+
     def __init__(self, client: Redis, prefix: str = "cr") -> None:
         self._keys = Keys(prefix)
-        self._scripts = Scripts(client)
+        self._scripts = Scripts(client, self.setting)
 
     def _of(self, crawl_id: UUID, lanes: str = "h") -> Batch:
         batch = Batch(self._keys, lanes)

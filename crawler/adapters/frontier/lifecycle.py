@@ -1,6 +1,6 @@
 """A crawl's frontier from opening to closing: open, pause, rebuild, close, statistics, and what waits where."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from redis import Redis
@@ -17,6 +17,7 @@ from crawler.domain.crawls.frontier import (
     Kind,
     Limits,
     Place,
+    Seen,
     Wait,
 )
 from crawler.domain.hosts.politeness import HOST_CAP
@@ -29,7 +30,7 @@ class CrawlLifecycle(QueueCalls):
         self._least_gap_ms = least_gap_ms
 
     def open_crawl(self, crawl_id: UUID, limits: Limits) -> int:
-        return int(self._run("open", self._of(crawl_id), _limits(self._owed(limits))))
+        return int(self._run("open", self._of(crawl_id), limit_arguments(self._owed(limits))))
 
     def adjust_gap(self, crawl_id: UUID, limits: Limits) -> bool:
         wanted = self.owed_gap_ms(limits)
@@ -57,20 +58,33 @@ class CrawlLifecycle(QueueCalls):
         crawl_id: UUID,
         limits: Limits,
         *,
-        seen: Iterable[tuple[bytes, int]],
+        seen: Iterable[Seen],
         entries: Iterable[Entry],
         pages_left: int,
         fetches_left: int,
     ) -> int:
         self.open_crawl(crawl_id, limits)
-        epoch = self._run("rebuild", self._of(crawl_id), ["begin"])
-        self._drop(crawl_id, forget=False)
+        epoch = self.begin_rebuild(crawl_id)
         for known in in_batches(seen):
-            self._run("fill", self._of(crawl_id), [value for pair in known for value in pair])
+            self.fill(crawl_id, known)
         sequence = 0
         for some in in_batches(entries):
             self.readmit(crawl_id, some)
-            sequence = max(sequence, *(entry.score % PRIORITY_STRIDE + 1 for entry in some))
+            sequence = max(sequence, next_sequence(some))
+        return self.end_rebuild(crawl_id, epoch, pages_left, fetches_left, sequence)
+
+    def begin_rebuild(self, crawl_id: UUID, epoch: int | None = None) -> int:
+        """Forget what waits, and return the new epoch: this one, or one of its own."""
+        begun = self._run("rebuild", self._of(crawl_id), ["begin"] if epoch is None else ["begin", epoch])
+        self._drop(crawl_id, forget=False)
+        return int(begun)
+
+    def fill(self, crawl_id: UUID, known: Sequence[Seen]) -> None:
+        """Fill the seen-set. Also tells that the rebuild goes on."""
+        self._run("fill", self._of(crawl_id), [value for seen in known for value in (seen.digest, seen.depth)])
+
+    def end_rebuild(self, crawl_id: UUID, epoch: int, pages_left: int, fetches_left: int, sequence: int) -> int:
+        """Return the epoch: another one if a later rebuild has begun meanwhile."""
         return int(self._run("rebuild", self._of(crawl_id), ["end", epoch, pages_left, fetches_left, sequence]))
 
     def open_crawls(self) -> list[UUID]:
@@ -80,18 +94,25 @@ class CrawlLifecycle(QueueCalls):
         found = self._run("stats", self._of(crawl_id))
         if not found:
             return None
-        fresh, free, leased, in_flight, pages, fetches, paused, building, epoch = found
+        fresh, free, leased, in_flight, pages, fetches, paused, building, epoch = found[:9]
         budget = max(0, min(pages, fetches))
         # A URL whose budget is already taken may be claimed without budget, so the crawl is not over while one waits.
         over = leased == 0 and free == 0 and (fresh == 0 or budget == 0) and not building
         return CrawlStats(fresh + free, leased, in_flight, budget, bool(paused), over, epoch, bool(building))
 
     def waiting(self, crawl_id: UUID, count: int = 50) -> list[HostWait]:
-        return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count])
+        return self.waiting_with(crawl_id, count, (0, 0))
 
     def waiting_at(self, crawl_id: UUID, host: str) -> list[HostWait]:
         """What the crawl has queued at this host, by lane, and what it waits for."""
-        return self._waiting(crawl_id, [host])
+        return self.waiting_at_with(crawl_id, host, (0, 0))
+
+    def waiting_with(self, crawl_id: UUID, count: int, room: tuple[int, int]) -> list[HostWait]:
+        """`room`: budget and slots that the crawl has at least, here or on other servers."""
+        return self._waiting(crawl_id, self._hosts(crawl_id, 2 * min(count, BATCH))[:count], room)
+
+    def waiting_at_with(self, crawl_id: UUID, host: str, room: tuple[int, int]) -> list[HostWait]:
+        return self._waiting(crawl_id, [host], room)
 
     def place(self, crawl_id: UUID, host: str, url: str) -> Place | None:
         """Where the page's URL stands in the queue; None when it is not queued: leased, or unknown here."""
@@ -108,8 +129,8 @@ class CrawlLifecycle(QueueCalls):
                 return Place(lane, 0, int(float(due)))
         return None
 
-    def _waiting(self, crawl_id: UUID, hosts: Iterable[str]) -> list[HostWait]:
-        text: bytes = self._run("waiting", self._pairs(crawl_id, hosts), [HOST_CAP])
+    def _waiting(self, crawl_id: UUID, hosts: Iterable[str], room: tuple[int, int]) -> list[HostWait]:
+        text: bytes = self._run("waiting", self._pairs(crawl_id, hosts), [HOST_CAP, *room])
         fields = iter(text.decode().split("\n") if text else ())
         return [
             HostWait(host, LANE_OF_LETTER[lane], int(queued), None if due == "-1" else int(due) / 1000, Wait(why))
@@ -132,7 +153,11 @@ class CrawlLifecycle(QueueCalls):
             pass
 
 
-def _limits(limits: Limits) -> list[Argument]:
+def next_sequence(entries: Iterable[Entry]) -> int:
+    return max(entry.score % PRIORITY_STRIDE + 1 for entry in entries)
+
+
+def limit_arguments(limits: Limits) -> list[Argument]:
     raised = limits.max_concurrent if limits.delay_ms == 0 else 0
     return [
         limits.max_pages,

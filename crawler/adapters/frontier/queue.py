@@ -14,7 +14,7 @@ class QueueCalls(FrontierCalls):
         first: int = self._run("sequence", self._of(crawl_id), [count])
         return first
 
-    def known(self, crawl_id: UUID, digests: Sequence[bytes]) -> list[int | None]:
+    def known(self, crawl_id: UUID, digests: Sequence[bytes], hosts: Sequence[str]) -> list[int | None]:  # noqa: ARG002 - they matter where there are several servers
         key = self._keys.seen(crawl_id)
         depths: list[int | None] = []
         for some in in_batches(digests):

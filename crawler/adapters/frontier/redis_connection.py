@@ -109,12 +109,12 @@ class HeldConnection:
         return held[1]
 
 
-def check_redis(redis: Redis, now: float) -> None:
+def check_redis(redis: Redis, now: float, setting: str = "CRAWLER_REDIS_URL") -> None:
     """Refuse a server that may evict keys, or whose clock differs from this machine's."""
     try:
         seconds, micros = redis.time()
     except RedisError as exc:
-        raise redis_unavailable(redis, exc) from exc
+        raise redis_unavailable(redis, exc, setting) from exc
     policy = _eviction_policy(redis)
     if policy != "noeviction":
         raise RedisUnavailable(
@@ -138,23 +138,19 @@ def _eviction_policy(redis: Redis) -> str:
         raise redis_unavailable(redis, exc) from exc
 
 
-def redis_unavailable(redis: Redis, exc: RedisError) -> RedisUnavailable:
+def redis_unavailable(redis: Redis, exc: RedisError, setting: str = "CRAWLER_REDIS_URL") -> RedisUnavailable:
     where = _where(redis)
     if isinstance(exc, AuthenticationError) or "NOAUTH" in str(exc) or "WRONGPASS" in str(exc):
-        return RedisUnavailable(f"Redis at {where} refuses this password; correct CRAWLER_REDIS_URL.")
+        return RedisUnavailable(f"Redis at {where} refuses this password; correct {setting}.")
     if "READONLY" in str(exc):
         return RedisUnavailable(f"Redis at {where} is a read-only replica; point CRAWLER_REDIS_URL at the primary.")
     if "DB index" in str(exc) or "invalid DB" in str(exc):
-        return RedisUnavailable(
-            f"Redis at {where} has no such database; three from the one in CRAWLER_REDIS_URL on are used."
-        )
+        return RedisUnavailable(f"Redis at {where} has no such database; three from the one in {setting} on are used.")
     if "OOM" in str(exc):
         return RedisUnavailable(f"Redis at {where} is full; raise its maxmemory or end some crawls.")
     if isinstance(exc, ResponseError):
         return RedisUnavailable(f"Redis at {where} refuses an order of ours: {exc}.")
-    return RedisUnavailable(
-        f"Redis at {where} does not answer; check that it runs and that CRAWLER_REDIS_URL is right."
-    )
+    return RedisUnavailable(f"Redis at {where} does not answer; check that it runs and that {setting} is right.")
 
 
 def _where(redis: Redis) -> str:

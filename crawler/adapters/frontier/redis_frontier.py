@@ -44,6 +44,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from redis import Redis
@@ -69,7 +70,18 @@ from crawler.domain.hosts.politeness import HOST_CAP, hold_seconds
 from crawler.domain.retries import MOST_LOSSES
 
 _KINDS = {kind.value: kind for kind in Kind}
-_GO_ON = {End.RETRY, End.MOVED, End.RENDER}
+GO_ON = {End.RETRY, End.MOVED, End.RENDER}
+"""Ends after which the URL is requested again."""
+
+
+class Want(NamedTuple):
+    """What a crawl has left on one of several servers, when that was too little for a claim."""
+
+    crawl_id: UUID
+    pages: int
+    fetches: int
+    slots: int
+    most_slots: int
 
 
 class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
@@ -94,6 +106,18 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
         share: int = 1,
         free: int | None = None,
     ) -> list[Lease]:
+        return self.claim_and_wants(lane, pairs, count, lease_seconds, share, free)[0]
+
+    def claim_and_wants(
+        self,
+        lane: Lane,
+        pairs: Sequence[tuple[UUID, str]],
+        count: int,
+        lease_seconds: float,
+        share: int = 1,
+        free: int | None = None,
+    ) -> tuple[list[Lease], list[Want]]:
+        """The leases, and where this is one of several servers: the crawls that could use a larger share."""
         batch = Batch(self._keys, LANE_LETTER[lane])
         asked = list(dict.fromkeys(pairs[:BATCH]))
         for crawl_id, host in asked:
@@ -101,11 +125,12 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
         lease_ms, hold_ms = milliseconds(lease_seconds), milliseconds(hold_seconds(lease_seconds))
         spare = "" if free is None else free
         limits = (HOST_CAP, min(count, BATCH), lease_ms, hold_ms, max(1, share), spare)
-        text, late = self._run("claim", batch, limits)
+        text, late, wants = self._run("claim", batch, limits)
         crawls = list(dict.fromkeys(crawl_id for crawl_id, _ in asked))
         if late:
             self._reap_all(crawls, late)
-        return _claimed(text.decode().split("\n"), asked, crawls)
+        leases = _claimed(text.decode().split("\n"), asked, crawls)
+        return leases, [_want(crawls, row) for row in wants.decode().split("\n")] if wants else []
 
     def sent(self, moments: Sequence[tuple[Lease, int]]) -> None:
         self._moments("sent", moments)
@@ -124,7 +149,7 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
             batch = self._of(crawl_id, BOTH_LANES)
             args: list[Argument] = []
             for lease, end, at_ms, url, lateness in some:
-                pair = batch.pair(crawl_id, lease.host) if end in _GO_ON else 0
+                pair = batch.pair(crawl_id, lease.host) if end in GO_ON else 0
                 args += (batch.host(lease.host), lease.token, end.value, at_ms, url, lateness, pair)
             stale += [some[number].lease for number in self._run("complete", batch, args)]
         self._count("stale_completions", len(stale))
@@ -173,7 +198,12 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
             if mine := [row for row in late if row[0] == number]:
                 self._reap(crawl_id, mine, tell=0)
 
+    def _before_losses(self, crawl_id: UUID, count: int) -> None:
+        """Called before so many leases are lost: each of their URLs takes one more fetch."""
+
     def _reap(self, crawl_id: UUID, late: Sequence[tuple[int, str, str]], tell: int) -> list[tuple[Lease, bool]]:
+        if late:
+            self._before_losses(crawl_id, len(late))
         batch = self._of(crawl_id, BOTH_LANES)
         args = [v for _, token, host in late for v in (batch.pair(crawl_id, host), token)]
         text: bytes = self._run("reap", batch, [MOST_LOSSES, tell, *args])
@@ -197,6 +227,11 @@ class RedisFrontier(CrawlLifecycle, HostControls, ShiftBook, FrontierCounts):
             )
             for epoch, poison, token, claimed, host, attempts, losses, hops, target in zip(*[fields] * 9, strict=True)
         ]
+
+
+def _want(crawls: list[UUID], row: str) -> Want:
+    number, *left = map(int, row.split(" "))
+    return Want(crawls[number - 1], *left)
 
 
 def _late(text: bytes) -> list[tuple[int, str, str]]:

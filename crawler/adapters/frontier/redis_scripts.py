@@ -33,6 +33,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "rebuild": _STATE,
     "release": _STATE,
     "sequence": _STATE,
+    "share": _STATE,
     "stats": _STATE,
     "waiting": _PAIRS,
 }
@@ -55,8 +56,9 @@ def load(name: str) -> Script:
 
 
 class Scripts:
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, setting: str = "CRAWLER_REDIS_URL") -> None:
         self._client = client
+        self._setting = setting
         self._call: Callable[..., Any] = HeldConnection(client)
 
     def command(self, *args: Argument) -> Any:
@@ -77,6 +79,6 @@ class Scripts:
         try:
             yield
         except RedisError as exc:
-            error = redis_unavailable(self._client, exc)
+            error = redis_unavailable(self._client, exc, self._setting)
             error.details["detail"] = str(exc)
             raise error from exc

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from crawler import telemetry
 from crawler.adapters.acquisition.field_fills import FieldFills
 from crawler.adapters.browser.render_counts import RenderCounts
-from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.frontier.sharded_frontier import AnyFrontier
 from crawler.adapters.operating.canary_book import CanaryBook
 from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.adapters.operating.live_workers import RENDER, LiveWorkers
@@ -41,7 +41,7 @@ class MetricsReader:
     def __init__(
         self,
         engine: Engine,
-        frontier: RedisFrontier,
+        frontier: AnyFrontier,
         renders: RenderCounts,
         canaries: CanaryBook,
         workers: LiveWorkers,

@@ -51,6 +51,14 @@ class Entry(NamedTuple):
     """Number of redirects that led here, or of sitemap index levels. The lease keeps it."""
 
 
+class Seen(NamedTuple):
+    """A URL that the frontier knows, queued or not."""
+
+    digest: bytes
+    depth: int
+    host: str
+
+
 class Lease(NamedTuple):
     """A worker's time-limited claim on one request."""
 

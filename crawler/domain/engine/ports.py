@@ -21,6 +21,7 @@ from crawler.domain.crawls.frontier import (
     Limits,
     LostRequest,
     Outcome,
+    Seen,
 )
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request
@@ -62,8 +63,8 @@ class Frontier(Protocol):
     def reserve_sequence(self, crawl_id: UUID, count: int) -> int:
         """Reserve `count` sequence numbers. Returns the first."""
 
-    def known(self, crawl_id: UUID, digests: Sequence[bytes]) -> list[int | None]:
-        """Each digest's depth, or None when the frontier has not seen it."""
+    def known(self, crawl_id: UUID, digests: Sequence[bytes], hosts: Sequence[str]) -> list[int | None]:
+        """Each digest's depth, or None when the frontier has not seen it. `hosts` are those of their URLs."""
 
     def discover(self, crawl_id: UUID, entries: Sequence[Entry]) -> Discovered:
         """Queue new entries. For known ones with a smaller depth, lower the seen-set and report them."""
@@ -76,7 +77,7 @@ class Frontier(Protocol):
         crawl_id: UUID,
         limits: Limits,
         *,
-        seen: Iterable[tuple[bytes, int]],
+        seen: Iterable[Seen],
         entries: Iterable[Entry],
         pages_left: int,
         fetches_left: int,

@@ -331,6 +331,12 @@ def _plain(text: str) -> str:
     return _UNRESERVED(lambda found: chr(int(found.group()[1:], 16)).lower(), text)
 
 
+def host_of(normalized: str) -> str:
+    """The host in a key that `normalize` made; empty if it is none."""
+    parts = normalized.split("/", 3)
+    return parts[2] if len(parts) > 2 else ""
+
+
 def digest(normalized: str) -> bytes:
     """16 bytes that stand for the key in seen-sets."""
     return blake2b(normalized.encode(), digest_size=16).digest()

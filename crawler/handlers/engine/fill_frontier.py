@@ -10,12 +10,12 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.changes.probes import Probe, probe_entry
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType, FetchState
-from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
+from crawler.domain.crawls.frontier import Entry, Kind, Priority, Seen, score
 from crawler.domain.engine.ledger import Found, LedgerRow
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier, Ledger
 from crawler.domain.reasons import Reason
-from crawler.domain.urls.url import Url, digest, parse
+from crawler.domain.urls.url import Url, digest, host_of, parse
 from crawler.handlers.engine.follow_links import sitemap_entry
 
 log = telemetry.logger(__name__)
@@ -33,6 +33,10 @@ def _first_entry(found: Found) -> Entry:
     url = parse(found.url)
     rank = score(found.priority, found.seq)
     return Entry(digest(found.key.normalized_url), url.host, url.href, found.depth, rank, Kind.PAGE)
+
+
+def _seen(normalized_url: str, depth: int) -> Seen:
+    return Seen(digest(normalized_url), depth, host_of(normalized_url))
 
 
 class FillFrontier:
@@ -71,7 +75,7 @@ class FillFrontier:
         self._frontier.rebuild(
             crawl.id,
             limits,
-            seen=[(digest(found.key.normalized_url), found.depth) for found in urls],
+            seen=[_seen(found.key.normalized_url, found.depth) for found in urls],
             entries=[_first_entry(found) for found in urls],
             pages_left=limits.max_pages,
             fetches_left=limits.max_fetches,
@@ -97,7 +101,7 @@ class FillFrontier:
             for home in homes:
                 yield from map(sitemap_entry, self._sitemaps_of(parse(home)))
 
-    def _seen(self, crawl_id: UUID, homes: list[str]) -> Iterator[tuple[bytes, int]]:
+    def _seen(self, crawl_id: UUID, homes: list[str]) -> Iterator[Seen]:
         """Digest and depth of each URL that was seen; `homes` gets the homepage, if it is stored.
 
         A URL that scope or robots refused on discovery was never queued, so it is not in the seen-set either.
@@ -106,4 +110,4 @@ class FillFrontier:
             if row.priority == Priority.HOMEPAGE and row.fetch_state == FetchState.DONE:
                 homes.append(row.url)
             if row.fetch_state != FetchState.SKIPPED or row.reason not in REFUSED_AT_SIGHT:
-                yield digest(row.normalized_url), row.depth
+                yield _seen(row.normalized_url, row.depth)

@@ -79,7 +79,8 @@ class FollowLinks:
             return
         crawl_id = context.crawl.id
         shortest = _shortest(leads)
-        known = self._frontier.known(crawl_id, list(shortest))
+        hosts = [lead.candidate.url.host for lead in shortest.values()]
+        known = self._frontier.known(crawl_id, list(shortest), hosts)
         new = [
             (lead, seen)
             for lead, seen in zip(shortest.values(), known, strict=True)

@@ -25,15 +25,16 @@ class HeldLeases:
         self._fetcher = fetcher
         self._lane = lane
         self._unlogged = unlogged
-        self._held: dict[int, Lease] = {}
+        self._held: dict[tuple[str, int], Lease] = {}
+        """By host and token: of several frontier servers each has tokens of its own."""
 
     def add(self, leases: Iterable[Lease]) -> None:
         for lease in leases:
-            self._held[lease.token] = lease
+            self._held[lease.host, lease.token] = lease
 
     def settled(self, leases: Iterable[Lease]) -> None:
         for lease in leases:
-            self._held.pop(lease.token, None)
+            self._held.pop((lease.host, lease.token), None)
 
     def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
         """Release leases for other workers, without counting a loss. `asked`: their requests may have been sent."""

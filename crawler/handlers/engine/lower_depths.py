@@ -11,7 +11,7 @@ from crawler.domain.engine.ledger import Lowered
 from crawler.domain.engine.ports import Frontier, Ledger
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission
-from crawler.domain.urls.url import Url, read
+from crawler.domain.urls.url import Url, host_of, read
 from crawler.handlers.engine.crawl_context import CrawlContext
 
 
@@ -19,17 +19,17 @@ class _Walk(NamedTuple):
     """The URLs that one shorter path has brought nearer so far."""
 
     all: dict[bytes, int]
-    seen: dict[bytes, int]
+    seen: dict[bytes, Entry]
     """Nearer URLs that the frontier has seen. It must not get the others: it would take them for queued."""
 
-    def is_nearer(self, digest: bytes, depth: int, seen: int | None) -> bool:
+    def is_nearer(self, digest: bytes, host: str, depth: int, seen: int | None) -> bool:
         """Whether this is the shortest path to the URL so far; if so, it is remembered."""
         known = [at for at in (seen, self.all.get(digest)) if at is not None]
         if known and depth >= min(known):
             return False
         self.all[digest] = depth
         if seen is not None:
-            self.seen[digest] = depth
+            self.seen[digest] = Entry(digest, host, "", depth, -1)
         return True
 
 
@@ -48,7 +48,7 @@ class LowerDepths:
             rows = self._ledger.lower_depths(context.crawl.id, list(depths.items()))
             self._readmit(context, [row for row in rows if row.reason == Reason.MAX_DEPTH])
             depths = self._children(context, rows, walk)
-        self._frontier.discover(context.crawl.id, [Entry(d, "", "", depth, -1) for d, depth in walk.seen.items()])
+        self._frontier.discover(context.crawl.id, list(walk.seen.values()))
 
     def _readmit(self, context: CrawlContext, rows: list[Lowered]) -> None:
         within = [row for row in rows if _admitted(context, row)]
@@ -73,10 +73,13 @@ class LowerDepths:
                     candidate = context.scope.candidate(url, depth)
                     shortest = min(depth, leads.get(candidate.digest, ("", depth))[1])
                     leads[candidate.digest] = (candidate.normalized, shortest)
-        known = self._frontier.known(context.crawl.id, list(leads))
-        return dict(
-            lead for (d, lead), seen in zip(leads.items(), known, strict=True) if walk.is_nearer(d, lead[1], seen)
-        )
+        hosts = [host_of(normalized) for normalized, _ in leads.values()]
+        known = self._frontier.known(context.crawl.id, list(leads), hosts)
+        return {
+            url: depth
+            for (d, (url, depth)), host, seen in zip(leads.items(), hosts, known, strict=True)
+            if walk.is_nearer(d, host, depth, seen)
+        }
 
 
 def _leads(row: Lowered) -> Iterator[tuple[str, int]]:

@@ -1,5 +1,5 @@
 """Every scenario, by what it hurts. Importing this registers them."""
 
-from tests.chaos.scenarios import backups, brokers, crawls, judging, networks, postgres, redis, workers
+from tests.chaos.scenarios import backups, brokers, crawls, judging, networks, postgres, redis, shards, workers
 
-__all__ = ["backups", "brokers", "crawls", "judging", "networks", "postgres", "redis", "workers"]
+__all__ = ["backups", "brokers", "crawls", "judging", "networks", "postgres", "redis", "shards", "workers"]

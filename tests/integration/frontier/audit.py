@@ -28,6 +28,12 @@ class CrawlBooks(NamedTuple):
     def budget(self) -> int:
         return min(int(self.info["pages"]), int(self.info["fetches"]))
 
+    @property
+    def slots(self) -> int:
+        """Slots it has here: all, or its share. Those that others asked back for a second count as none."""
+        held, asked, _ = map(int, self.info.get("slots", f"{self.info['max_concurrent']} 0 0").split())
+        return held - asked
+
     def in_queues(self, *names: str) -> list[str]:
         return [member for (_, _, queue), members in self.queues.items() if queue in names for member in members]
 
@@ -95,7 +101,7 @@ class Audit:
         assert crawl.leases | crawl.poison == set(crawl.data)
         assert not crawl.leases & crawl.poison
         assert crawl.flying <= crawl.leases
-        assert len(crawl.flying) <= int(crawl.info["max_concurrent"])
+        assert len(crawl.flying) <= int(crawl.info.get("slots", crawl.info["max_concurrent"]).split()[0])
 
     def _every_pair_waits_somewhere(self, crawl: CrawlBooks, ready: ReadyPairs) -> None:
         for lane, host, _ in crawl.queues:
@@ -109,7 +115,7 @@ class Audit:
         if crawl.info.get("paused") == "1":
             return
         awake = any(name == crawl.name for name, _, _ in ready)
-        slots = int(crawl.info["max_concurrent"]) - len(crawl.flying)
+        slots = crawl.slots - len(crawl.flying)
         assert not crawl.parked or slots <= 0 or awake, "a free slot woke nobody"
         assert not crawl.broke or crawl.budget <= 0 or awake, "budget woke nobody"
 

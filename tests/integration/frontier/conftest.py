@@ -10,7 +10,9 @@ import pytest
 from fakeredis import FakeRedis
 from redis import Redis
 
+from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
+from crawler.adapters.frontier.sharded_frontier import ShardedFrontier
 from tests.integration.frontier.clock import Clock
 from tests.integration.frontier.desk import Desk
 from tests.integration.frontier.valkey_process import ValkeyProcess
@@ -63,11 +65,17 @@ def clock(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(redis, monkeypatch)
 
 
-@pytest.fixture
-def frontier(redis: Redis, prefix: str) -> RedisFrontier:
-    return RedisFrontier(redis, prefix)
+def sharded(redis: Redis, prefix: str, count: int = 3) -> ShardedFrontier:
+    """Several frontiers on one server, told apart by their prefixes. Nothing counts as known for a while."""
+    return ShardedFrontier([FrontierShard(redis, f"{prefix}:{number}") for number in range(count)], look_seconds=0)
+
+
+@pytest.fixture(params=["one", "three"])
+def frontier(request: pytest.FixtureRequest, redis: Redis, prefix: str) -> RedisFrontier | ShardedFrontier:
+    """One server, or three: the contract is the same."""
+    return RedisFrontier(redis, prefix) if request.param == "one" else sharded(redis, prefix)
 
 
 @pytest.fixture
-def desk(frontier: RedisFrontier, clock: Clock) -> Desk:
-    return Desk(frontier, clock)
+def desk(frontier: RedisFrontier | ShardedFrontier, clock: Clock) -> Desk:
+    return Desk(frontier, clock, servers=3 if isinstance(frontier, ShardedFrontier) else 1)

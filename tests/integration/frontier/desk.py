@@ -6,11 +6,16 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
+import pytest
+
 from crawler.domain.crawls.frontier import CrawlStats, End, Entry, Kind, Lane, Lease, Limits, Outcome, score
 from crawler.domain.engine.ports import Frontier
 from tests.integration.frontier.clock import Clock
 
 T = TypeVar("T")
+
+ONE_SERVER = pytest.mark.parametrize("frontier", ["one"], indirect=True)
+"""For tests of what only one server can promise, or that look at its keys."""
 
 LIMITS = Limits(max_pages=100, max_fetches=300, max_concurrent=5, delay_ms=0, respect_robots=False)
 
@@ -25,8 +30,9 @@ def pages(host: str, count: int, *, start: int = 0) -> list[Entry]:
 
 
 class Desk:
-    def __init__(self, frontier: Frontier, clock: Clock | None = None) -> None:
+    def __init__(self, frontier: Frontier, clock: Clock | None = None, servers: int = 1) -> None:
         self.frontier = frontier
+        self._servers = servers
         self.sleep = clock.sleep if clock else time.sleep
 
     def crawl(self, *entries: Entry, **limits: Any) -> UUID:
@@ -37,9 +43,18 @@ class Desk:
         return crawl_id
 
     def claim(self, count: int = 100, *, lane: Lane = Lane.HTTP, lease: float = 30, share: int = 1) -> list[Lease]:
-        """What a shift gets when it looks once."""
-        pairs, _ = self.frontier.due(lane, 500)
-        return self.frontier.claim(lane, pairs, count, lease, share) if pairs else []
+        """What a shift gets when it looks once at each server."""
+        found: list[Lease] = []
+        asked: set[tuple[UUID, str]] = set()
+        for _ in range(self._servers):
+            pairs, _ = self.frontier.due(lane, 500)
+            if not pairs or not asked.isdisjoint(pairs):
+                break
+            asked.update(pairs)
+            found += self.frontier.claim(lane, pairs, count - len(found), lease, share)
+            if len(found) >= count:
+                break
+        return found
 
     def wait(self, count: int = 100, *, lane: Lane = Lane.HTTP, lease: float = 30, patience: float = 3) -> list[Lease]:
         """What a shift gets when it looks until there is something."""
@@ -71,6 +86,9 @@ class Desk:
         assert [lease.crawl_id for lease in leases] == [crawl_id]
         self.sleep(0.02)
         return self.frontier.reap(crawl_id)
+
+    def known(self, crawl_id: UUID, entries: Sequence[Entry]) -> list[int | None]:
+        return self.frontier.known(crawl_id, [entry.digest for entry in entries], [entry.host for entry in entries])
 
     def stats(self, crawl_id: UUID) -> CrawlStats:
         stats = self.frontier.stats(crawl_id)

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from crawler.domain.crawls.frontier import Discovered, End, Entry, Kind, Lane, Outcome, Wait
-from tests.integration.frontier.desk import LIMITS, Desk, page, pages, paths
+from crawler.domain.crawls.frontier import Discovered, End, Entry, Kind, Lane, Outcome, Seen, Wait
+from tests.integration.frontier.desk import LIMITS, ONE_SERVER, Desk, page, pages, paths
 
 # -- pause ----------------------------------------------------------------------------------
 
@@ -105,6 +105,7 @@ def test_requests_of_a_closed_crawl_hold_their_slots_until_answered(desk: Desk) 
     assert len(desk.claim()) == 3
 
 
+@ONE_SERVER
 def test_what_a_half_closed_crawl_left_is_cleared_when_it_is_next_asked(desk: Desk, redis: Redis, prefix: str) -> None:
     crawl = desk.crawl(*pages("a.test", 3))
     redis.delete(f"{prefix}:crawl:{crawl.hex}")  # the process that closed it died after its first step
@@ -126,15 +127,17 @@ def test_a_rebuild_starts_over_from_what_it_is_given(desk: Desk) -> None:
     old = desk.claim(3)
     desk.end(old[:1], End.RETRY, at_ms=old[0].claimed_ms)
     entries = [page("http://a.test/5", 5, depth=2), page("http://b.test/7", 7, hops=1)]
-    seen = [(page("http://a.test/0").digest, 4), (entries[0].digest, 2), (entries[1].digest, 1)]
+    seen = [
+        Seen(page("http://a.test/0").digest, 4, "a.test"),
+        *(Seen(entry.digest, entry.depth, entry.host) for entry in entries),
+    ]
     limits = LIMITS._replace(max_pages=9)
     epoch = desk.frontier.rebuild(crawl, limits, seen=seen, entries=entries, pages_left=1, fetches_left=7)
     after = desk.stats(crawl)
     assert after == before._replace(queued=2, budget_left=1, epoch=epoch)
     assert epoch > before.epoch
     assert desk.end(old[1:]) == old[1:], "leases of the old frontier are over"
-    digests = [page(f"http://a.test/{n}").digest for n in (0, 1, 5)]
-    assert desk.frontier.known(crawl, digests) == [4, None, 2]
+    assert desk.known(crawl, [page(f"http://a.test/{n}") for n in (0, 1, 5)]) == [4, None, 2]
     (lease,) = desk.claim()
     assert lease.epoch == epoch
     assert desk.frontier.reserve_sequence(crawl, 1) >= 8
@@ -164,6 +167,7 @@ def test_an_interrupted_rebuild_is_never_over_yields_nothing_and_can_be_repeated
     assert paths(desk.claim()) == ["0", "1"]
 
 
+@ONE_SERVER
 def test_a_rebuild_nobody_carries_on_counts_as_lost(desk: Desk, redis: Redis, prefix: str) -> None:
     crawl = desk.crawl(*pages("a.test", 3))
     long_ago = desk.one().claimed_ms - 61_000

@@ -10,7 +10,7 @@ import pytest
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import End, Entry, Lane, Lease, Outcome
 from tests.integration.frontier.clock import Clock
-from tests.integration.frontier.desk import Desk, page, pages
+from tests.integration.frontier.desk import ONE_SERVER, Desk, page, pages
 from tests.integration.frontier.valkey_process import ValkeyProcess
 
 ROUND_SECONDS = 0.001
@@ -43,6 +43,7 @@ def rounds_until_done(desk: Desk, crawls: Sequence[UUID], *, room: int, lane: La
     raise AssertionError(f"{len(left)} of {len(crawls)} crawls are not done after {most} rounds")
 
 
+@ONE_SERVER
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("lane", Lane)
 @pytest.mark.parametrize("hosts", [1, 300])
@@ -62,6 +63,7 @@ def test_a_large_crawl_with_overdue_hosts_never_slows_a_small_ones_pace(desk: De
     assert rounds_until_done(desk, [small], room=4) <= 3 * 12 + 4
 
 
+@ONE_SERVER
 def test_of_many_crawls_none_has_two_turns_before_another_has_one(desk: Desk) -> None:
     crawls = [desk.crawl(*on_hosts(f"h{n}-", 30, 10), max_concurrent=20) for n in range(8)]
     for _ in range(3):
@@ -73,6 +75,7 @@ def test_of_many_crawls_none_has_two_turns_before_another_has_one(desk: Desk) ->
         desk.sleep(ROUND_SECONDS)
 
 
+@ONE_SERVER
 def test_a_look_at_what_is_due_takes_nobodys_turn(desk: Desk) -> None:
     desk.crawl(*pages("a.test", 3))
     desk.sleep(0.01)
@@ -81,6 +84,7 @@ def test_a_look_at_what_is_due_takes_nobodys_turn(desk: Desk) -> None:
     assert desk.frontier.due(Lane.HTTP, 1)[0] == first
 
 
+@ONE_SERVER
 def test_a_crawl_with_one_host_gets_as_many_slots_as_one_with_many(desk: Desk) -> None:
     big = desk.crawl(*on_hosts("big", 200, 50), max_concurrent=100)
     small = desk.crawl(*pages("small.test", 50), max_concurrent=100)
@@ -88,6 +92,7 @@ def test_a_crawl_with_one_host_gets_as_many_slots_as_one_with_many(desk: Desk) -
     assert (leases.count(big), leases.count(small)) == (10, 10)
 
 
+@ONE_SERVER
 def test_slots_nobody_else_needs_go_to_who_can_use_them(desk: Desk) -> None:
     big = desk.crawl(*on_hosts("big", 200, 50), max_concurrent=100)
     small = desk.crawl(*pages("small.test", 2), max_concurrent=100)
@@ -116,11 +121,13 @@ def test_slow_hosts_of_large_crawls_never_hold_every_slot(desk: Desk) -> None:
     assert newcomer in served, "it was hidden by crawls that cannot be served"
 
 
+@ONE_SERVER
 def test_a_crawl_alone_uses_most_slots(desk: Desk) -> None:
     desk.crawl(*on_hosts("slow", 100, 100), max_concurrent=256, **ENOUGH)
     assert len(desk.frontier.claim(Lane.HTTP, desk.frontier.due(Lane.HTTP, 100)[0], 100, 30, 1, 100)) == 75
 
 
+@ONE_SERVER
 def test_pairs_that_an_earlier_version_left_ready_are_served(desk: Desk, redis: Any, prefix: str) -> None:
     crawl = desk.crawl(*pages("a.test", 2), *pages("b.test", 2, start=2), max_concurrent=9)
     for host, score in redis.zrange(f"{prefix}:ready:h:{crawl.hex}", 0, -1, withscores=True):

@@ -2,7 +2,7 @@
 
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
-from tests.integration.frontier.desk import Desk, page, pages, paths
+from tests.integration.frontier.desk import ONE_SERVER, Desk, page, pages, paths
 
 
 def test_a_claimed_url_is_claimed_by_nobody_else(desk: Desk) -> None:
@@ -27,6 +27,7 @@ def test_a_lease_completed_twice_in_one_call_ends_once(desk: Desk) -> None:
     assert desk.stats(crawl).budget_left == 1
 
 
+@ONE_SERVER
 def test_reaping_spares_a_lease_that_ended_or_was_renewed_meanwhile(desk: Desk, frontier: RedisFrontier) -> None:
     crawl = desk.crawl(page("http://a.test/x"))
     lease = desk.one()
@@ -34,6 +35,7 @@ def test_reaping_spares_a_lease_that_ended_or_was_renewed_meanwhile(desk: Desk, 
     assert desk.end([lease]) == []
 
 
+@ONE_SERVER
 def test_tokens_only_grow(desk: Desk) -> None:
     desk.crawl(*pages("a.test", 5), *pages("b.test", 5), max_concurrent=10)
     tokens = [lease.token for _ in range(5) for lease in desk.claim(2)]
@@ -77,6 +79,7 @@ def test_a_late_worker_still_brings_what_it_found(desk: Desk) -> None:
     assert (stale, found.new) == ([late], 1)
 
 
+@ONE_SERVER
 def test_claiming_reaps(desk: Desk) -> None:
     desk.crawl(page("http://a.test/x"), page("http://b.test/y", 1))
     lost = desk.claim(1, lease=0.01)
@@ -102,6 +105,7 @@ def test_a_url_that_costs_three_workers_stays_out_until_it_is_buried(desk: Desk)
     assert desk.stats(crawl).budget_left == 1
 
 
+@ONE_SERVER
 def test_poison_found_by_a_claim_is_told_by_the_next_reap(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x"), page("http://b.test/y", 1))
     desk.end(desk.claim(1))

@@ -3,15 +3,17 @@
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import UUID, uuid4
 
 import pytest
 from redis import Redis
 
+from crawler.adapters.frontier.frontier_shard import Amounts
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import End, Entry, Kind, Lane, Lease, Limits, Outcome
-from tests.integration.frontier.audit import Audit
+from tests.integration.frontier.audit import Audit, CrawlBooks
+from tests.integration.frontier.conftest import sharded
 from tests.integration.frontier.desk import page
 
 HOSTS = ("a.test", "b.test", "c.test", "d.test")
@@ -36,12 +38,12 @@ class Held:
 
 
 class RandomWorkers:
-    def __init__(self, redis: Redis, seed: int) -> None:
+    def __init__(self, redis: Redis, seed: int, servers: int) -> None:
         prefix = f"m{uuid4().hex[:8]}"
         self.redis = redis
         self.chance = random.Random(seed)
-        self.frontier = RedisFrontier(redis, prefix)
-        self.audit = Audit(redis, prefix)
+        self.frontier = RedisFrontier(redis, prefix) if servers == 1 else sharded(redis, prefix, servers)
+        self.audits = [Audit(redis, prefix if servers == 1 else f"{prefix}:{n}") for n in range(servers)]
         self.limits = {uuid4(): limits for limits in CRAWLS}
         for crawl, limits in self.limits.items():
             self.frontier.open_crawl(crawl, limits)
@@ -200,19 +202,31 @@ class RandomWorkers:
             self.stored[lease.crawl_id].add(lease.url)
 
     def check_books(self) -> None:
-        books = self.audit.check()
+        servers = [audit.check() for audit in self.audits]
         for crawl, limits in self.limits.items():
-            book = books[crawl.hex]
+            books = [books[crawl.hex] for books in servers]
             pages = {entry.url for entry in self.known[crawl] if entry.kind is Kind.PAGE}
             spent = len(self.stored[crawl] & pages)
-            assert int(book.info["pages"]) + book.paid() + spent == limits.max_pages, "budget"
-            assert int(book.info["fetches"]) >= 0
+            left = self.left_in_pool(crawl).plus(_held(books))
+            assert left.pages + sum(book.paid() for book in books) + spent == limits.max_pages, "budget"
+            assert left.fetches >= 0
+            assert left.slots == limits.max_concurrent
             stats = self.frontier.stats(crawl)
             assert stats is not None
-            claimable = book.in_queues("free", "later") or (book.in_queues("fresh") and book.budget > 0)
-            assert stats.finished == (not book.data and not claimable)
+            waiting = any(book.in_queues("fresh") for book in books) and min(left[:2]) > 0
+            claimable = waiting or any(book.in_queues("free", "later") for book in books)
+            assert stats.finished == (not any(book.data for book in books) and not claimable)
+            assert sum(len(book.flying) for book in books) <= limits.max_concurrent
         for host in HOSTS:
             assert self.frontier.host(host).in_flight <= 8
+
+    def left_in_pool(self, crawl: UUID) -> Amounts:
+        """What no server has been given."""
+        if isinstance(self.frontier, RedisFrontier):
+            return Amounts()
+        pool = self.frontier._shares.home(crawl).pool(crawl)
+        assert pool
+        return Amounts(*(base - out for base, out in zip(pool.base, pool.out, strict=True)))
 
     def calm_down(self) -> None:
         """All obstacles gone, everything that may be fetched is fetched: nothing was lost or forgotten."""
@@ -244,11 +258,20 @@ class RandomWorkers:
         return self.chance.choice(choice) if choice else None
 
 
+def _held(books: Sequence[CrawlBooks]) -> Amounts:
+    def of(field: str) -> int:
+        return sum(int(book.info[field].split()[0]) for book in books)
+
+    slots = "slots" if "slots" in books[0].info else "max_concurrent"
+    return Amounts(of("pages"), of("fetches"), of(slots))
+
+
+@pytest.mark.parametrize("servers", [1, 3])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
-def test_random_workers_never_break_a_promise(redis: Redis, seed: int) -> None:
-    workers = RandomWorkers(redis, seed)
+def test_random_workers_never_break_a_promise(redis: Redis, seed: int, servers: int) -> None:
+    workers = RandomWorkers(redis, seed, servers)
     is_slow = type(redis).__module__.startswith("fakeredis")
-    steps = 30 if is_slow else 120 if seed == 0 else 250
+    steps = 30 if is_slow else (120 if servers == 1 else 60) if seed == 0 else 250
     for _ in range(steps):
         workers.step()
         workers.check_books()

@@ -10,7 +10,7 @@ from crawler.adapters import frontier
 from crawler.domain.crawls.frontier import End, Lane, Lease, Outcome
 from crawler.domain.hosts.politeness import MAX_SHARED_DELAY_SECONDS, owed_gap
 from tests.integration.frontier.clock import Clock
-from tests.integration.frontier.desk import Desk, page, pages, paths
+from tests.integration.frontier.desk import ONE_SERVER, Desk, page, pages, paths
 
 HOUR = 3_600_000
 LUA = Path(frontier.__file__).parent / "lua"
@@ -196,6 +196,7 @@ def test_the_longer_of_two_blocks_counts_and_zero_lifts_it(desk: Desk) -> None:
     assert desk.one().host == "a.test"
 
 
+@ONE_SERVER
 def test_new_hosts_are_spread_over_one_gap_and_the_first_is_due_at_once(
     desk: Desk, redis: Any, clock: Clock, prefix: str
 ) -> None:
@@ -265,6 +266,7 @@ def test_a_delay_of_an_hour_holds_up_no_other_crawl_of_the_host_and_is_kept(desk
     assert all(gap >= HOUR for gap in gaps([served[0], *last]))
 
 
+@ONE_SERVER
 def test_beside_a_faster_crawl_one_with_a_delay_of_an_hour_is_served_every_hour(desk: Desk) -> None:
     slow = desk.crawl(*pages("a.test", 3), delay_ms=HOUR)
     fast = desk.crawl(*pages("a.test", 900, start=10), max_pages=900, max_fetches=900, delay_ms=9_000)

@@ -29,8 +29,8 @@ def test_a_url_is_queued_once_however_often_it_is_found(desk: Desk) -> None:
 
 def test_known_tells_depths_and_what_was_never_seen(desk: Desk) -> None:
     crawl = desk.crawl(page("http://a.test/x", depth=3))
-    asked = [page("http://a.test/x").digest, page("http://a.test/new").digest]
-    assert desk.frontier.known(crawl, asked) == [3, None]
+    asked = [page("http://a.test/x"), page("http://a.test/new")]
+    assert desk.known(crawl, asked) == [3, None]
 
 
 def test_a_shorter_path_lowers_the_depth_and_is_reported(desk: Desk) -> None:
@@ -38,7 +38,7 @@ def test_a_shorter_path_lowers_the_depth_and_is_reported(desk: Desk) -> None:
     crawl = desk.crawl(x)
     assert desk.frontier.discover(crawl, [x._replace(depth=4)]) == Discovered(0, [])
     assert desk.frontier.discover(crawl, [x._replace(depth=1), x._replace(depth=2)]) == Discovered(0, [x.digest])
-    assert desk.frontier.known(crawl, [x.digest]) == [1]
+    assert desk.known(crawl, [x]) == [1]
 
 
 def test_complete_ends_no_lease_while_a_depth_was_lowered(desk: Desk) -> None:
@@ -56,9 +56,9 @@ def test_an_entry_below_zero_is_seen_but_never_queued(desk: Desk) -> None:
     deep = page("http://a.test/deep", depth=9)._replace(score=-1)
     crawl = desk.crawl()
     assert desk.frontier.discover(crawl, [deep]).new == 0
-    assert desk.frontier.known(crawl, [deep.digest]) == [9]
+    assert desk.known(crawl, [deep]) == [9]
     assert desk.claim() == []
-    assert desk.frontier.discover(crawl, [deep._replace(depth=2, host="", url="")]).lowered == [deep.digest]
+    assert desk.frontier.discover(crawl, [deep._replace(depth=2, url="")]).lowered == [deep.digest]
 
 
 def test_hops_of_an_entry_reach_the_lease_and_survive_a_release(desk: Desk) -> None:
@@ -77,7 +77,7 @@ def test_more_urls_than_a_script_takes_all_arrive(desk: Desk) -> None:
     crawl = desk.crawl(max_pages=5000, max_fetches=5000, max_concurrent=256)
     found = [page(f"http://h{n % 7}.test/{n}", n) for n in range(1203)]
     assert desk.frontier.discover(crawl, found).new == 1203
-    assert desk.frontier.known(crawl, [entry.digest for entry in found]) == [1] * 1203
+    assert desk.known(crawl, found) == [1] * 1203
     assert desk.stats(crawl).queued == 1203
 
 
@@ -114,7 +114,7 @@ def test_readmit_queues_again_what_was_done_or_lost(desk: Desk) -> None:
     desk.end([desk.one()], End.DROPPED)
     lost = page("http://a.test/lost", 1)
     assert desk.frontier.readmit(crawl, [x, lost, lost]) == 2
-    assert desk.frontier.known(crawl, [lost.digest]) == [1]
+    assert desk.known(crawl, [lost]) == [1]
     assert paths(desk.claim()) == ["x", "lost"]
 
 
@@ -135,9 +135,9 @@ def test_readmit_lowers_a_depth_but_never_raises_it(desk: Desk) -> None:
     x = page("http://a.test/x", depth=3)
     crawl = desk.crawl(x)
     desk.frontier.readmit(crawl, [x._replace(depth=5)])
-    assert desk.frontier.known(crawl, [x.digest]) == [3]
+    assert desk.known(crawl, [x]) == [3]
     desk.frontier.readmit(crawl, [x._replace(depth=1)])
-    assert desk.frontier.known(crawl, [x.digest]) == [1]
+    assert desk.known(crawl, [x]) == [1]
 
 
 def test_nothing_enters_a_crawl_that_is_not_open(desk: Desk, redis: Redis, prefix: str) -> None:

@@ -56,7 +56,7 @@ def test_a_server_that_is_away_is_one_error_of_ours(own_valkey: ValkeyProcess) -
     for call in (
         lambda: desk.claim(),
         lambda: desk.stats(crawl),
-        lambda: desk.frontier.known(crawl, [b"x" * 16]),
+        lambda: desk.known(crawl, pages("a.test", 1)),
         lambda: desk.frontier.acquire_hint(Lane.HTTP, 1),
     ):
         with pytest.raises(RedisUnavailable):

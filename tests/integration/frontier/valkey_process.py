@@ -22,7 +22,7 @@ def _program() -> Path:
 
 class ValkeyProcess:
     def __init__(self, directory: Path, program: Path | None = None) -> None:
-        self._directory = directory
+        self.directory = directory
         self._program = program or _program()
         self.socket = directory / "v.sock"
         self._process: subprocess.Popen[bytes] | None = None
@@ -33,7 +33,7 @@ class ValkeyProcess:
         # With `everysec` an order may wait two seconds to be written while the disk is busy: after a kill a test could
         # not know what was kept.
         kept = {"save": "", "appendonly": "yes", "appendfsync": "always"}
-        options = {"port": 0, "unixsocket": self.socket, "dir": self._directory, **kept}
+        options = {"port": 0, "unixsocket": self.socket, "dir": self.directory, **kept}
         flags = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
         self._process = subprocess.Popen([self._program, *flags], stdout=subprocess.DEVNULL, start_new_session=True)
         self._guard.add(self._process.pid)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.adapters.operating.live_workers import GONE_SECONDS, WorkerState
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.live_engine import Engine
@@ -89,8 +90,10 @@ def test_everything_an_operator_asks_for_is_counted_and_moves_with_a_crawl(crawl
     before = _numbers(crawler)
     first = crawler.crawl(site.url(), max_pages=6, delay_seconds=0)
     crawler.tools.frontier.count_shift(Lane.HTTP, "idle", 1.0, 0.5)
-    crawler.tools.frontier._count("leases_expired", 1)
-    crawler.tools.frontier._count("stale_completions", 1)
+    frontier = crawler.tools.frontier
+    assert isinstance(frontier, RedisFrontier)
+    frontier._count("leases_expired", 1)
+    frontier._count("stale_completions", 1)
     crawler.tools.hosts.control.pause("paused.example")
     crawler.start(crawler.project(site.url(), delay_seconds=30))
     crawler.shift()

@@ -27,6 +27,8 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("REDIS_URL", "redis://h:abc/0", "must look like redis://"),
         ("REDIS_URL", "redis://h/abc", "must look like redis://"),
         ("REDIS_URL", "redis://[::1", "must look like redis://"),
+        ("FRONTIER_URLS", "redis://a,http://b", "must look like redis://"),
+        ("FRONTIER_URLS", "redis://a/1,redis://b/1, redis://a/1", "it must name each server once"),
         ("DATABASE_URL", "postgresql://h:abc/x", "must look like postgresql://"),
         ("BROKER_URL", "http://x", "must look like redis://"),
         ("EGRESS_ALLOW", "garbage", "CRAWLER_EGRESS_ALLOW is not valid"),

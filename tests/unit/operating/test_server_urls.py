@@ -5,7 +5,7 @@ from sqlalchemy import make_url
 
 from crawler.config import load_settings
 from crawler.errors import SettingsError
-from crawler.server_urls import SentinelUrl, celery_url, postgres_url, redis_database
+from crawler.server_urls import SentinelUrl, celery_url, postgres_url, redis_database, several_urls
 
 SENTINELS = "sentinel://:a%2Fb@one:26380,two,three:26379/main/3?sentinel_password=s"
 
@@ -89,3 +89,10 @@ def test_one_service_is_told_to_everything_that_uses_redis() -> None:
     assert settings.broker.startswith("sentinel://:a%2Fb@one:26380/4;")
     assert settings.sentinels is not None
     assert settings.sentinels.service == "main"
+
+
+def test_several_servers_are_separated_by_commas_and_each_may_have_several_hosts() -> None:
+    urls = several_urls(f"redis://a:6379/0, {SENTINELS},rediss://:p@b/2,")
+    assert urls == ("redis://a:6379/0", SENTINELS, "rediss://:p@b/2")
+    assert load_settings(frontier_urls="redis://a").frontier_servers == ("redis://a",)
+    assert load_settings().frontier_servers == ()

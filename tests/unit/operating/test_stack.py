@@ -63,6 +63,7 @@ def test_no_process_shows_a_secret_in_its_command_line() -> None:
 SAMPLES = {
     "database_url": "postgresql://u:hunter2@h/d",
     "redis_url": "redis://:hunter2@h/0",
+    "frontier_urls": "redis://:hunter2@f/0,redis://:hunter2@g/0",
     "broker_url": "amqp://u:hunter2@h//",
     "proxy_url": "http://u:hunter2@h:3128",
     "smtp_url": "smtp://u:hunter2@h",

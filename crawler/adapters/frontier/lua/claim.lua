@@ -3,7 +3,8 @@
 -- ('' when any crawl may take them all)
 -- -> time of the claim, the epoch of each crawl, and for each lease: pair, token, gap, attempts, losses, hops,
 -- kind+URL;
---    and the leases that expired
+--    the leases that expired; and of each crawl whose share of budget or slots ran out on this server: its number,
+--    pages, fetches, free slots and slots it has
 
 local function write(c)
   local b = c.batch
@@ -37,6 +38,7 @@ end
 
 -- The pair waits for its crawl. Without budget it may still have a paid URL to retry later.
 local function wait_for_crawl(p, where, at)
+  p.crawl.wants = not p.crawl.stopped
   redis.call('ZADD', p.crawl[where], 'NX', now, lane .. p.host.name)
   if at then
     set_ready(lane, p.crawl.name, p.host.name, at)
@@ -140,10 +142,12 @@ end
 
 if #rows > 0 then redis.call('SET', KEYS[3], whole(token)) end
 
-local text, late = {claimed_text}, {}
+local text, late, wants = {claimed_text}, {}, {}
 for i = 1, crawl_count do
-  text[#text + 1] = crawl(i).epoch
+  local c = crawl(i)
+  text[#text + 1] = c.epoch
   for _, row in ipairs(expired(i, 64)) do late[#late + 1] = row end
+  if c.shared and c.wants then wants[#wants + 1] = table.concat({i, c.pages, c.fetches, c.slots, c.most}, ' ') end
 end
 for _, row in ipairs(rows) do text[#text + 1] = row end
-return {table.concat(text, '\n'), table.concat(late, '\n')}
+return {table.concat(text, '\n'), table.concat(late, '\n'), table.concat(wants, '\n')}

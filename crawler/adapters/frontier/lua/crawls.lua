@@ -20,7 +20,7 @@ end
 -- the crawl runs this again.
 local function unpark(c)
   if not c.open or c.stopped then return end
-  wake(c, c.parked, c.max_concurrent - redis.call('SCARD', c.flying))
+  wake(c, c.parked, c.most - redis.call('SCARD', c.flying))
   wake(c, c.broke, math.min(c.pages, c.fetches))
 end
 

@@ -31,6 +31,7 @@ local function enqueue_all(c, queued)
   for name, count in pairs(c.added) do
     if count > 0 then redis.call('HINCRBY', c.info, name, count) end
   end
+  if c.shared then redis.call('HINCRBY', c.info, 'arrivals', c.added.fresh + c.added.free) end
 end
 
 -- A process is still at the rebuild of this crawl.

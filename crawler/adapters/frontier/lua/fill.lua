@@ -2,5 +2,5 @@
 
 local c = crawl(1)
 if not c.open then return end
-redis.call('HSET', c.seen, unpack(ARGV, own))
+if ARGV[own] then redis.call('HSET', c.seen, unpack(ARGV, own)) end
 alive(c)

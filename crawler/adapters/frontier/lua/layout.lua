@@ -28,6 +28,15 @@ local function whole(n) return string.format('%.0f', n) end
 
 local function number(value) return tonumber(value or 0) end
 
+-- A share of slots: how many, of which so many are asked back, and when they were.
+local function read_slots(text)
+  local held, asked, at = text:match('^(%d+) (%d+) (%d+)$')
+  local s = {held = tonumber(held), asked = tonumber(asked), at = tonumber(at)}
+  if now - s.at >= 1000 then s.asked = 0 end
+  s.usable = math.max(0, s.held - s.asked)
+  return s
+end
+
 local crawls, hosts = {}, {}
 
 local function crawl(i)
@@ -39,7 +48,7 @@ local function crawl(i)
     seen = KEYS[k + 10],
   }
   local v = redis.call('HMGET', c.info, 'epoch', 'max_concurrent', 'delay', 'robots', 'paused', 'building', 'pages',
-    'fetches', 'free', 'lane')
+    'fetches', 'free', 'lane', 'slots')
   c.open = v[1] ~= false
   c.epoch = v[1] or '0'
   c.max_concurrent, c.delay, c.respects_robots = number(v[2]), number(v[3]), v[4] == '1'
@@ -47,7 +56,10 @@ local function crawl(i)
   c.stopped = v[5] == '1' or c.building
   c.pages, c.fetches, c.free = number(v[7]), number(v[8]), number(v[9])
   c.lane = v[10] or 'h'
-  c.slots = c.max_concurrent - redis.call('SCARD', c.flying)
+  -- On one of several servers: how many of the crawl's slots it has (share.lua).
+  c.shared = v[11] and read_slots(v[11])
+  c.most = c.shared and c.shared.usable or c.max_concurrent
+  c.slots = c.most - redis.call('SCARD', c.flying)
   crawls[i] = c
   return c
 end

@@ -103,7 +103,7 @@ end
 -- hosts of one crawl, or of several, must never hold every slot.
 local function fair_room(c)
   if not free then return c.slots end
-  return math.min(c.slots, math.ceil((3 * free - (c.max_concurrent - c.slots)) / 4))
+  return math.min(c.slots, math.ceil((3 * free - (c.most - c.slots)) / 4))
 end
 
 -- Leases for one pair, at most n; if the host has a gap, exactly one.

@@ -1,6 +1,11 @@
--- Why each pair waits. own: host cap   -> for each: lane, host, queued, ms until it is due (-1 unknown), reason
+-- Why each pair waits. own: host cap, budget and slots that the crawl has at least, here or on other servers   -> for each: lane, host, queued, ms until it is due (-1 unknown), reason
 
 local rows = {}
+for i = 1, crawl_count do
+  local c, budget = crawl(i), tonumber(ARGV[own + 1])
+  c.pages, c.fetches = math.max(c.pages, budget), math.max(c.fetches, budget)
+  c.slots = math.max(c.slots, tonumber(ARGV[own + 2]))
+end
 for i = 1, pair_count do
   for lane in lanes:gmatch('.') do
     local p = load_pair(i, lane, false)
