@@ -85,7 +85,6 @@ def new_handle(options: TransferOptions) -> pycurl.Curl:
 def header_lines(
     headers: tuple[tuple[str, str], ...],
     etag: str | None,
-    last_modified: str | None,
     accept_types: tuple[str, ...],
 ) -> list[bytes]:
     """The request's own header lines. Values that could start another line are left out."""
@@ -94,8 +93,6 @@ def header_lines(
         fields.append(("Accept", ", ".join((*accept_types, "*/*;q=0.1")) if accept_types else "*/*"))
     if etag:
         fields.append(("If-None-Match", etag))
-    if last_modified:
-        fields.append(("If-Modified-Since", last_modified))
     return [_line(name, value) for name, value in fields if not _UNSENDABLE.search(name + value)]
 
 

@@ -132,9 +132,9 @@ class Transfer:
 
     def _set_headers(self) -> None:
         request = self.request
-        wanted = request.headers, request.etag, request.last_modified, request.accept_types
+        wanted = request.headers, request.etag, request.accept_types
         if self.visited and target_of(request.url) != self.target:
-            wanted = (), None, None, request.accept_types  # the headers were meant for the first origin
+            wanted = (), None, request.accept_types  # the headers were meant for the first origin
         if wanted != self._headers_set:
             self.curl.setopt(pycurl.HTTPHEADER, header_lines(*wanted))
             self._headers_set = wanted  # only now: a line that cannot be sent must not count as set

@@ -112,7 +112,7 @@ class BatchWriter:
         with transaction(self._engine) as connection, cursor(connection) as db:
             db.execute(_PREVIOUS, {"snapshots": with_snapshots, "baseline": baseline_id, "pages": pages})
             # The driver returns a memoryview, which is equal to no bytes.
-            return {url: Previous(etag, modified, bytes(digest), *rest) for url, etag, modified, digest, *rest in db}
+            return {url: Previous(etag, bytes(digest), *rest) for url, etag, digest, *rest in db}
 
 
 def _log_requests(db: Cursor, requests: Sequence[Request]) -> None:
@@ -126,7 +126,7 @@ SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url =
 # By id, which only one index has. By project and URL the planner, which has no statistics of a new project, takes
 # another index and reads all of the project's pages for every batch.
 _PREVIOUS = """
-SELECT p.normalized_url, p.etag, p.last_modified, p.content_hash, p.version_id,
+SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
     coalesce(p.links_followed, p.links_found), p.links_unusable, p.canonical_url, p.noindex,
     p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed'),
     CASE WHEN %(snapshots)s THEN (SELECT v.snapshot_id FROM page_versions v WHERE v.id = p.version_id) END,

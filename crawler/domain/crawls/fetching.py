@@ -20,7 +20,6 @@ class FetchRequest:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """The project's credentials for the URL's origin. Secrets: never shown, and dropped where a redirect leaves it."""
     etag: str | None = None
-    last_modified: str | None = None
     accept_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
     """Media types whose body is read; `()` accepts any. Checked before the body is read."""
     reads_files: bool = False

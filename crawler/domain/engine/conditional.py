@@ -1,8 +1,11 @@
-"""When a page is asked for with conditions (ETag, Last-Modified), and when its validators are not believed.
+"""When a page is asked for with a condition (its ETag), and when that is not believed.
 
-A validator may cover less than the page: that of an article stands still when somebody edits the menu around it. So the
-homepage is always asked for without conditions, and of the other pages some. If a page changed and its validators did
-not, the rest of the crawl and the next one ask for everything.
+A date alone (Last-Modified) is no condition: servers call the same what is not younger than it, also an older copy that
+was put back, a list without its newest entry, or a file that was built anew with the date of its source.
+
+An ETag may cover less than the page: that of an article stands still when somebody edits the menu around it. So the
+homepage is always asked for without it, and of the other pages some. If a page changed and its ETag did not, the rest
+of the crawl and the next one ask for everything.
 """
 
 from collections.abc import Mapping
@@ -20,8 +23,7 @@ def is_asked_anew(normalized_url: str, crawl_id: UUID) -> bool:
 
 
 def validators_lied(previous: Previous, headers: Mapping[str, str], content_hash: bytes) -> bool:
-    """Whether a page changed although its validators say that it did not."""
-    etag, modified = headers.get("etag"), headers.get("last-modified")
+    """Whether a page changed although its ETag says that it did not."""
     if previous.content_hash is None or not previous.is_conditional or previous.content_hash == content_hash:
         return False
-    return etag == previous.etag if etag and previous.etag else bool(modified) and modified == previous.last_modified
+    return bool(previous.etag) and headers.get("etag") == previous.etag

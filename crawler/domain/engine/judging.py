@@ -82,11 +82,10 @@ def _judge_status(result: FetchResult, attempts: int, hops: int, max_redirects: 
     if status >= 400:
         return Judgement(ResponseVerdict.SKIP, Reason.FORBIDDEN if status in _FORBIDDEN else Reason.NOT_FOUND)
     if status == 304:
-        asked = result.request.etag or result.request.last_modified
         error = "It says it did not change, but nobody asked that."
         return (
             Judgement(ResponseVerdict.UNCHANGED)
-            if asked
+            if result.request.etag
             else Judgement(ResponseVerdict.FAIL, Reason.PROTOCOL, error=error)
         )
     if not result.location:

@@ -205,7 +205,6 @@ class Previous(NamedTuple):
     """What an earlier crawl stored of a page: for conditional requests and for detecting changes."""
 
     etag: str | None
-    last_modified: str | None
     content_hash: bytes | None
     version_id: UUID | None
     links_followed: list[str]

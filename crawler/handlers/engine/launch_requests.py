@@ -1,6 +1,6 @@
 """Launch requests for claimed leases. What robots.txt or a setting forbids is refused here, without a request.
 
-Whether a request is conditional (ETag, Last-Modified) is decided here, too, by the stored version of the page.
+Whether a request is conditional (ETag) is decided here, too, by the stored version of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -228,7 +228,6 @@ def _page_request(ticket: RequestTicket) -> FetchRequest:
         lease.url,
         headers=headers,
         etag=previous.etag if previous else None,
-        last_modified=previous.last_modified if previous else None,
         accept_types=config.content_types,
         reads_files=is_homepage(ticket),
         opened=opened,

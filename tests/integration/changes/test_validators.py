@@ -1,6 +1,15 @@
 """Validators that cover only a part of the page: the rest must not change unseen behind a 304."""
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from uuid import UUID
+
+import pytest
 
 from crawler.domain.engine.conditional import ASKED_ANEW, is_asked_anew
 from tests.integration.changes.test_known_pages import paths, told
@@ -58,3 +67,34 @@ def test_each_crawl_asks_for_other_pages_without_conditions() -> None:
     chosen = [{url for url in urls if is_asked_anew(url, UUID(int=crawl))} for crawl in range(60)]
     assert all(0.5 < len(some) * ASKED_ANEW / len(urls) < 1.5 for some in chosen)
     assert len(set().union(*chosen)) > 0.9 * len(urls), "sooner or later all of them"
+
+
+@contextmanager
+def folder_served(folder: Path) -> Iterator[str]:
+    """Files with a date and no ETag. As many servers do, it calls the same what is not younger than that date."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("later", [0, -86_400], ids=["the same date", "an older date"])
+def test_an_edit_that_comes_with_no_younger_date_is_told_by_the_next_crawl(
+    crawler: Engine, tmp_path: Path, later: int
+) -> None:
+    """As when a backup is put back, or a site is built anew with the dates of its sources."""
+    rooms = [f"room-{number}.html" for number in range(6)]
+    (tmp_path / "index.html").write_text(page(*rooms, title="Rooms"))
+    for room in rooms:
+        (tmp_path / room).write_text(page(title=room, body=f"<p>The {room} has a table and 12 chairs.</p>"))
+    with folder_served(tmp_path) as url:
+        first = crawler.crawl(url, use_sitemaps=False)
+        for room in rooms[1:4]:
+            file = tmp_path / room
+            date = file.stat().st_mtime + later
+            file.write_text(file.read_text().replace("12 chairs", "14 chairs"))
+            os.utime(file, (date, date))
+        second = crawler.again(first)
+    assert sorted(told(second)["changed_page_urls"]) == [url + room for room in rooms[1:4]]

@@ -82,11 +82,9 @@ def test_a_conditional_get_is_answered_304_without_a_body() -> None:
         known = request.headers.get("if-none-match") == '"v1"'
         return b'HTTP/1.1 304 Not Modified\r\nETag: "v1"\r\n\r\n' if known else response()
 
-    date = "Tue, 01 Jul 2025 10:00:00 GMT"
     with serving(answer) as server, loopback_fetcher() as fetcher:
-        result = fetch(fetcher, server.url(), etag='"v1"', last_modified=date)
+        result = fetch(fetcher, server.url(), etag='"v1"')
     assert (result.status, result.body, result.failure) == (304, b"", None)
-    assert server.requests[0].headers["if-modified-since"] == date
 
 
 def test_connections_are_kept_and_used_again() -> None:

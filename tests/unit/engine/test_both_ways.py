@@ -5,7 +5,7 @@ from uuid import UUID
 from crawler.domain.engine.both_ways import needs_light_copy, needs_rendering
 from crawler.domain.engine.ledger import LIGHT, RENDERED, Previous
 
-SEEN = Previous(None, None, b"x", UUID(int=1), [], None, None, noindex=False, is_conditional=False)
+SEEN = Previous(None, b"x", UUID(int=1), [], None, None, noindex=False, is_conditional=False)
 
 
 def test_a_page_that_was_fetched_light_is_fetched_so_once_more_when_a_browser_takes_over() -> None:
