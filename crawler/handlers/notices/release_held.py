@@ -36,7 +36,8 @@ class HeldNotice(Protocol):
 
 
 class HeldNotices(Protocol):
-    def take_due(self, crawl_id: UUID, now: datetime) -> Sequence[Sequence[HeldNotice]]: ...
+    def due_addresses(self, crawl_id: UUID, now: datetime) -> Sequence[tuple[str, str]]: ...
+    def take_due(self, kind: str, address: str, now: datetime) -> Sequence[HeldNotice]: ...
     def put_back(self, identities: Sequence[UUID]) -> None: ...
     def answered_all(self, identities: Sequence[UUID], answer: DeliveryResult) -> None: ...
     def postpone(self, identity: UUID, until: datetime) -> None: ...
@@ -63,24 +64,30 @@ class ReleaseHeld:
 
     def __call__(self, crawl_id: UUID) -> int:
         """How many notices were sent: those of this crawl, with all else that waits for the same address."""
-        sent = 0
+        sent, now = 0, self._clock()
         by_project: dict[UUID, Mapping[str, Recipient]] = {}
-        for group in self._kept.take_due(crawl_id, self._clock()):
-            due = [one for one in group if self._is_due(one, self._known(one.project_id, by_project))]
-            if not due:
-                continue
-            first, payloads = due[0], [one.payload for one in due]
-            receiver = Receiver.of(first.channel, first.target)
-            is_hook = receiver.channel is Channel.WEBHOOK
-            gathered = digest_payload(payloads) if is_hook else digest_mail(self._product, payloads)._asdict()
-            with self._places.telling(receiver, first.project_id, crawl_id) as is_free:
-                if not is_free:
-                    self._kept.put_back([one.id for one in due])
-                    continue
-                answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
-            self._kept.answered_all([one.id for one in due[1:]], answer)
-            sent += len(due)
+        for kind, address in self._kept.due_addresses(crawl_id, now):
+            # One after the other: what others wait for at an address does not wait for those before it.
+            while group := self._kept.take_due(kind, address, now):
+                due = [one for one in group if self._is_due(one, self._known(one.project_id, by_project))]
+                if due and not self._told(due, crawl_id):
+                    break
+                sent += len(due)
         return sent
+
+    def _told(self, due: Sequence[HeldNotice], crawl_id: UUID) -> bool:
+        """Whether there was a place to send them from."""
+        first, payloads = due[0], [one.payload for one in due]
+        receiver = Receiver.of(first.channel, first.target)
+        is_hook = receiver.channel is Channel.WEBHOOK
+        gathered = digest_payload(payloads) if is_hook else digest_mail(self._product, payloads)._asdict()
+        with self._places.telling(receiver, first.project_id, crawl_id) as is_free:
+            if not is_free:
+                self._kept.put_back([one.id for one in due])
+                return False
+            answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
+        self._kept.answered_all([one.id for one in due[1:]], answer)
+        return True
 
     def _known(self, project_id: UUID, by_project: dict[UUID, Mapping[str, Recipient]]) -> Mapping[str, Recipient]:
         if project_id not in by_project:
