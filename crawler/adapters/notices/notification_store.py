@@ -269,10 +269,11 @@ SELECT kind, crawl_id FROM notifications WHERE project_id = :project AND kind = 
 _TOLD_OF = """
 SELECT crawl_id, channel, status FROM notifications WHERE crawl_id = ANY(:crawls) AND kind = :kind ORDER BY id
 """
-# Of the last day: what cannot be told at all is not tried for ever.
+# Of the last day: what cannot be told at all is not tried for ever. Each project has its turn.
 _UNTOLD = """
-SELECT id FROM crawl_jobs
-WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
-  AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
-ORDER BY diffed_at LIMIT 100
+SELECT id FROM (
+    SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY diffed_at) AS turn FROM crawl_jobs
+    WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
+      AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
+) untold ORDER BY turn, random() LIMIT 100
 """

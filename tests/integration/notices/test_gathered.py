@@ -96,6 +96,14 @@ def test_a_project_with_many_addresses_that_are_due_hides_nobody(crawler: Engine
     assert set(due) == {many.id, shares.id, alone.id}
 
 
+def test_a_project_with_many_crawls_that_were_not_told_hides_nobody(crawler: Engine) -> None:
+    many, alone = told_crawl(crawler), told_crawl(crawler)
+    crawler.rows(_MANY_UNTOLD, id=many.id, at=(crawler.tools.clock() - timedelta(hours=1)).isoformat())
+    late = crawler.tools.clock() + timedelta(minutes=5)
+    untold = crawler.tools.notices.notifications.untold(late)
+    assert (alone.id in untold, len(untold)) == (True, 100)
+
+
 def _hold_many(crawler: Engine, crawl: CrawlJob, count: int) -> None:
     crawler.rows(
         """
@@ -105,3 +113,10 @@ def _hold_many(crawler: Engine, crawl: CrawlJob, count: int) -> None:
         """,
         project=crawl.project_id, crawl=crawl.id, count=count, now=crawler.tools.clock(),
     )  # fmt: skip
+
+
+_MANY_UNTOLD = """
+INSERT INTO crawl_jobs
+SELECT (jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid(), 'diffed_at', CAST(:at AS text)))).*
+FROM crawl_jobs j, generate_series(1, 300) WHERE j.id = :id RETURNING id
+"""
