@@ -11,9 +11,11 @@ from uuid import UUID
 
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.ports import ProjectReader
+from crawler.domain.notices.channels import masked
 from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind
 from crawler.domain.notices.recipients import Recipient
+from crawler.errors import SettingsError
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.sender_places import Receiver, SenderPlaces
 
@@ -49,6 +51,7 @@ class ReleaseHeld:
         kept: HeldNotices,
         projects: ProjectReader,
         recipients: Callable[[UUID], Sequence[Recipient]],
+        apprise_urls: Callable[[UUID], Sequence[str]],
         send: SendNotice,
         places: SenderPlaces,
         clock: Clock,
@@ -57,6 +60,7 @@ class ReleaseHeld:
         self._kept = kept
         self._projects = projects
         self._recipients = recipients
+        self._apprise_urls = apprise_urls
         self._send = send
         self._places = places
         self._clock = clock
@@ -64,12 +68,13 @@ class ReleaseHeld:
 
     def __call__(self, crawl_id: UUID) -> int:
         """How many notices were sent: those of this crawl, with all else that waits for the same address."""
-        sent, now = 0, self._clock()
+        sent = 0
         by_project: dict[UUID, Mapping[str, Recipient]] = {}
-        for kind, address in self._kept.due_addresses(crawl_id, now):
+        for kind, address in self._kept.due_addresses(crawl_id, self._clock()):
             # One after the other: what others wait for at an address does not wait for those before it.
-            while group := self._kept.take_due(kind, address, now):
+            while group := self._kept.take_due(kind, address, self._clock()):
                 due = [one for one in group if self._is_due(one, self._known(one.project_id, by_project))]
+                due = self._of_one_chat(due) if kind == Channel.APPRISE else due
                 if due and not self._told(due, crawl_id):
                     break
                 sent += len(due)
@@ -88,6 +93,20 @@ class ReleaseHeld:
             answer = self._send(first.id, first.project_id, first.channel, first.target, gathered)
         self._kept.answered_all([one.id for one in due[1:]], answer)
         return True
+
+    def _of_one_chat(self, due: Sequence[HeldNotice]) -> list[HeldNotice]:
+        """Those for the same chat as the first. A mask is short: another project's chat may have the same."""
+        chats = {one.project_id: self._chat(one) for one in due}
+        same = [one for one in due if chats[one.project_id] == chats[due[0].project_id]]
+        self._kept.put_back([one.id for one in due if chats[one.project_id] != chats[due[0].project_id]])
+        return same
+
+    def _chat(self, held: HeldNotice) -> str:
+        try:
+            urls = self._apprise_urls(held.project_id)
+        except SettingsError:  # it cannot be sent either, which is told with the notice
+            urls = ()
+        return next((url for url in urls if masked(url) == held.target), str(held.project_id))
 
     def _known(self, project_id: UUID, by_project: dict[UUID, Mapping[str, Recipient]]) -> Mapping[str, Recipient]:
         if project_id not in by_project:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import count
 from threading import Event
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from crawler.adapters.notices import notification_store
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.ids import new_id
+from crawler.domain.notices.channels import masked
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from crawler.domain.notices.recipients import read_recipient
 from tests.integration.handmade import Clock
@@ -31,7 +33,7 @@ def engine_settings(inbox: Inbox) -> dict[str, object]:
 def gather(crawler: Engine, crawl: CrawlJob, at: str, *addresses: str) -> None:
     """This crawl's notices wait for all of these."""
     for address in addresses:
-        channel = "email" if "@" in address else "webhook"
+        channel = "email" if "@" in address else "webhook" if address.startswith("http") else "apprise"
         order = {"channel": channel, "address": address, "form": "daily", "time": at, "notify_on": "any"}
         crawler.tools.notices.manage_recipients.add(crawl.project_id, read_recipient(order))
     assert crawler.tools.notices.notify_crawl(crawl.id) == 0
@@ -71,6 +73,22 @@ def test_who_shares_an_address_does_not_wait_for_the_other_receivers_of_somebody
         assert [mail.to for mail in inbox.mails] == [[ANNA]]
         go_on.set()
         assert hanging.result(20) == 1
+
+
+def test_chats_whose_masks_happen_to_be_the_same_are_told_nothing_of_each_other(crawler: Engine) -> None:
+    clock, known = Clock(crawler), dict[str, str]()
+    with serving(lambda *_: response(b"{}")) as chat:
+        urls = (f"gotify://127.0.0.1:{chat.port}/AbCdEfGh{number:08}" for number in count())
+        mine, other = next((known[masked(url)], url) for url in urls if known.setdefault(masked(url), url) != url)
+        at = f"{clock() + timedelta(hours=2):%H:%M}"
+        crawls = [told_crawl(crawler), told_crawl(crawler), told_crawl(crawler)]
+        for crawl, url in zip(crawls, (mine, other, mine), strict=True):
+            gather(crawler, crawl, at, url)
+        clock.forward(hours=3)
+        assert crawler.tools.notices.notify_crawl(crawls[0].id) == 3
+        keys = [{name.lower(): value for name, value in one.headers.items()}["x-gotify-key"] for one in chat.requests]
+        told = dict(zip(keys, (b"2 notices" in one.body for one in chat.requests), strict=True))
+        assert told == {mine[-16:]: True, other[-16:]: False}
 
 
 def test_one_message_has_a_bound_and_in_it_each_project_has_its_turn(
