@@ -176,7 +176,8 @@ def _mail(tools: App, typed: dict[str, str] | None) -> dict[str, Any]:
 
 
 def _place(tools: App, name: str, stored: RuntimeSettings, in_force: RuntimeSettings, value: str) -> SettingShown:
-    given = name in tools.settings.model_fields_set
+    # Processes that the supervisor starts have every setting in their environment, those nobody set, too.
+    given = getattr(tools.settings, name) != type(tools.settings).model_fields[name].get_default()
     origin = "set here" if getattr(stored, name) is not None else "environment" if given else "default"
     environment, variable = getattr(tools.settings, name), PREFIX + name.upper()
     return SettingShown(name, FIELDS[name], value, getattr(in_force, name), origin, environment, variable)
