@@ -794,6 +794,7 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
         schedule = stage.engine.tools.notices.schedules.find(project.id)
         assert schedule is not None
         assert (schedule.config.enabled, schedule.config.notification_email) == (True, "ops@example.org")
+        assert schedule.config.notify_on == "any"
         (crawl,) = stage.engine.tools.store.list_crawls(project.id)
         assert str(crawl.id) in told
     site = stage.told(stage.there, "watch", stage.site.url("/b"), "--site")

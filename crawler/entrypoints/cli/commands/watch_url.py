@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crawler.domain.notices.schedule_choices import Frequency
+from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.errors import CrawlerError
 from crawler.lazy_module import on_first_use
@@ -44,7 +44,7 @@ def watch(
         "cron": cron, "time": time, "timezone": timezone, "notification_email": email, "notification_webhook": webhook,
     }  # fmt: skip
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    schedule |= {"enabled": True, "frequency": every.value, **days.get(every, {})}
+    schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
     with open_backend() as backend:
         project = backend.create_project(name or name_after(href.partition("://")[2].rstrip("/")), href)
         try:
