@@ -125,7 +125,7 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert f"Starting a crawl of 3 URLs from {listed}" in done.stderr
     assert f"completed  3 URLs from {listed}  every URL of the list was asked for" in done.stdout
     told = " ".join(done.stdout.split())
-    assert "egress 2" in told
+    assert "2 address not allowed" in told
     assert "2 URLs were not asked for" in told
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 

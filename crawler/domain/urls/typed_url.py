@@ -25,8 +25,11 @@ def typed_url(text: str) -> Url:
 
 
 def typed_page(text: str, home: str) -> str:
-    """A page of a site that is known by its home: as it is written, by its path, or without the scheme."""
+    """A page of a site that is known by its home: as it is written, by its path, or without the scheme.
+
+    A word that could be anything stays as it is.
+    """
     said = text.strip()
-    if has_scheme(said):
+    if has_scheme(said) or not {".", ":", "/"} & set(said):
         return said
     return urljoin(home, said) if said.startswith("/") else f"{urlsplit(home).scheme}://{said}"
