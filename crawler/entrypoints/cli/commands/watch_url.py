@@ -52,12 +52,8 @@ def watch(
         "cron": cron, "time": time, "timezone": timezone, "notification_email": email, "notification_webhook": webhook,
     }  # fmt: skip
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-<<<<<<< HEAD
     schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
-=======
-    schedule |= {"enabled": True, "frequency": every.value, **days.get(every, {})}
     called = name or name_after(href.partition("://")[2].rstrip("/"))
->>>>>>> s7_21b
     with open_backend() as backend:
         try:
             with told_as_ours():
