@@ -26,7 +26,7 @@ COMMANDS = (
     "run --nosuch",
     "run http://example.org/ --max-pages many",
     "crawl --help",
-    "crawl status 1",
+    "crawl status",
     "schedule set --help",
     "category try",
 )

@@ -141,7 +141,7 @@ def _digest(tools: App, projects: int, number: int) -> float:
         tools.notices.notifications.claim(identity, project.id, last, NoticeKind.CHANGES, target, mail, now)
     assert last is not None
     began = time.perf_counter()
-    (waiting,) = tools.notices.notifications.take_due(last, tools.clock())
+    waiting = tools.notices.notifications.take_due(target.channel.value, target.address, tools.clock())
     told = digest_mail("crawler", [kept.payload for kept in waiting])
     seconds = time.perf_counter() - began
     assert told.subject == f"[crawler] {projects} notices"

@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
+from tests.compiled import FIRST, await_compiled, note_compiled
 from tests.databases import Databases, MakeDatabase
 from tests.scheduling import KeepTogether, is_left_out, long_ones_first, repeats, slow_cases
 
@@ -57,6 +58,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
     items[:] = long_ones_first(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a new clone one process compiles the tests; the others wait, and read what it wrote."""
+    process = getattr(session.config, "workerinput", {}).get("workerid", "")
+    if process not in ("", FIRST):
+        await_compiled()
+    found = yield
+    if process in ("", FIRST):
+        note_compiled()
+    return found
 
 
 def pytest_collection_finish() -> None:

@@ -172,9 +172,16 @@ class Notices:
 
     @cached_property
     def release_held(self) -> ReleaseHeld:
-        recipients, product = self.recipients.of_project, self._app.settings.product_name
-        clock, store = self._app.clock, self._app.store
-        return ReleaseHeld(self.notifications, store, recipients, self.send, self.places, clock, product)
+        return ReleaseHeld(
+            self.notifications,
+            self._app.store,
+            self.recipients.of_project,
+            self.recipients.apprise_urls,
+            self.send,
+            self.places,
+            self._app.clock,
+            self._app.settings.product_name,
+        )
 
     @cached_property
     def places(self) -> SenderPlaces:

@@ -156,7 +156,7 @@ def test_a_crawl_and_its_project_are_shown_in_words(stage: Stage) -> None:
         words = " ".join(shown.split())
         assert "status completed: every page that could be found was fetched" in words
         assert "pages 2 crawled, 0 failed, 2 skipped" in words
-        assert "skipped not_found 1, robots 1" in words
+        assert "skipped 1 forbidden by robots.txt, 1 not found" in words
         assert "URLs 4 found, 0 queued" in words
         assert str(stage.crawl) in shown
         assert str(crawl.project_id) in shown

@@ -125,7 +125,7 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert f"Starting a crawl of 3 URLs from {listed}" in done.stderr
     assert f"completed  3 URLs from {listed}  every URL of the list was asked for" in done.stdout
     told = " ".join(done.stdout.split())
-    assert "egress 2" in told
+    assert "2 address not allowed" in told
     assert "2 URLs were not asked for" in told
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 
@@ -135,7 +135,7 @@ def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site)
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        f"{site.url()} could not be fetched: not_found. The server has no such page; check its spelling, or begin at "
+        f"{site.url()} could not be fetched: not found. The server has no such page; check its spelling, or begin at "
         "the site's front page."
     )
 
@@ -152,7 +152,7 @@ def test_robots_that_forbid_everything_are_one_sentence(cli: Cli, site: Site) ->
     done = cli("run", site.url())
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.splitlines()[-1].startswith(f"{site.url()} could not be fetched: robots")
+    assert done.stderr.splitlines()[-1].startswith(f"{site.url()} could not be fetched: forbidden by robots.txt")
     assert "--ignore-robots" in done.stderr
     assert "Traceback" not in done.stderr
 

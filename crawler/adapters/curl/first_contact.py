@@ -14,6 +14,17 @@ def takes_connections(host: str, port: int) -> bool:
         return False
 
 
+def is_unknown(host: str) -> bool:
+    """Whether the name servers say that there is no such host; not if they do not answer."""
+    try:
+        socket.getaddrinfo(host.strip("[]"), None)
+    except socket.gaierror as exc:
+        return exc.errno == socket.EAI_NONAME
+    except (OSError, UnicodeError):
+        return False
+    return False
+
+
 def speaks_tls(host: str, port: int) -> bool:
     """Whether there is a TLS server, whatever its certificate says: a wrong one is for the crawl to refuse."""
     context = ssl.create_default_context()

@@ -46,10 +46,11 @@ class JudgePool:
 
     @contextmanager
     def open(self, limits: Limits, look: Look = go_on) -> Iterator["Sitting"]:
-        if time.monotonic() > until.get():
+        left = until.get() - time.monotonic()
+        if left < 0:
             raise TooSlowToTry
         who = caller.get()
-        with self.places.place(who, limits.busy_seconds, is_counted=limits.is_counted):
+        with self.places.place(who, min(limits.busy_seconds, left), is_counted=limits.is_counted):
             process = self._idle.pop() if self._idle else JudgeProcess()
             sitting = Sitting(process, limits, look)
             try:

@@ -17,6 +17,10 @@ from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureN
 
 DEAD_AFTER = timedelta(minutes=10)
 """No sender takes so long for what was gathered."""
+MOST_GATHERED = 2_000
+MOST_BYTES = 4 << 20
+"""Of the notices in one message, unless one alone has more: mail servers take about ten megabytes."""
+_STEP = 100
 
 
 class KeptNotification(NamedTuple):
@@ -86,15 +90,25 @@ class NotificationStore:
         with transaction(self._engine) as db:
             db.execute(text(_ACKNOWLEDGE), {"id": identity, "now": now})
 
-    def take_due(self, crawl_id: UUID, now: datetime) -> list[list[KeptNotification]]:
-        """Notices of this crawl that waited until now, each with all others that wait for the same address. They are
-        the caller's: nobody else takes them."""
+    def due_addresses(self, crawl_id: UUID, now: datetime) -> list[tuple[str, str]]:
+        """For whom notices of this crawl waited until now: kind of channel and address."""
         with transaction(self._engine) as db:
-            rows = db.execute(text(_TAKE_DUE), {"crawl": crawl_id, "now": now, "most": MOST_GATHERED}).all()
-        found: dict[tuple[str, str], list[KeptNotification]] = {}
-        for row in sorted(map(KeptNotification._make, rows), key=lambda kept: kept.id):
-            found.setdefault((row.channel.partition("-")[0], row.target), []).append(row)
-        return list(found.values())
+            return [(row.kind, row.target) for row in db.execute(text(_ADDRESSES), {"crawl": crawl_id, "now": now})]
+
+    def take_due(self, kind: str, address: str, now: datetime) -> list[KeptNotification]:
+        """What waited until now for this address, of whatever crawl, as much as one message holds: each project has its
+        turn. It is the caller's: nobody else takes it."""
+        given = {"kind": kind, "address": address, "now": now, "most": _STEP}
+        found: list[KeptNotification] = []
+        left = MOST_BYTES
+        with transaction(self._engine) as db:
+            while len(found) < MOST_GATHERED:
+                rows = db.execute(text(_TAKE_DUE), {**given, "bytes": left, "first": not found}).all()
+                found += (KeptNotification._make(row[1:]) for row in rows)
+                left -= sum(row.bytes for row in rows)
+                if len(rows) < _STEP:
+                    break
+        return sorted(found, key=lambda kept: kept.id)
 
     def put_back(self, identities: Sequence[UUID]) -> None:
         """What was taken waits again: nothing of it was sent."""
@@ -116,7 +130,7 @@ class NotificationStore:
         given = {"before": now - DEAD_AFTER, "status": Delivery.UNKNOWN.value, "words": _DIED}
         with transaction(self._engine) as db:
             db.execute(text(_GIVE_UP_TAKEN), given)
-            return list(db.execute(text(_DUE), {"now": now}).scalars())
+            return list(dict.fromkeys(db.execute(text(_DUE), {"now": now}).scalars()))
 
     def give_up(self, crawl_id: UUID, before: datetime) -> int:
         """Claimed so long ago that whoever sends it is dead; it may have arrived, so nobody sends it again unasked."""
@@ -189,18 +203,27 @@ VALUES (:id, :project, :crawl, :channel, :kind, :target, :status, CAST(:payload 
 ON CONFLICT DO NOTHING
 """
 _CLAIMED = "SELECT kind, channel FROM notifications WHERE crawl_id = :crawl"
-MOST_GATHERED = 2_000
+_ADDRESSES = """
+SELECT split_part(channel, '-', 1) AS kind, target FROM notifications
+WHERE crawl_id = :crawl AND status = 'held' AND deliver_at <= :now GROUP BY 1, 2 ORDER BY min(created_at)
+"""
+# Sizes are looked at only of as many as a step takes: to find one reads all of it.
 _TAKE_DUE = f"""
-WITH due AS (
-    SELECT id FROM notifications
-    WHERE status = 'held' AND deliver_at <= :now
-      AND (split_part(channel, '-', 1), target) IN (
-        SELECT split_part(mine.channel, '-', 1), mine.target FROM notifications mine
-        WHERE mine.crawl_id = :crawl AND mine.status = 'held' AND mine.deliver_at <= :now)
-    ORDER BY id LIMIT :most FOR UPDATE SKIP LOCKED
+WITH waiting AS (
+    SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY id) AS turn FROM notifications
+    WHERE status = 'held' AND deliver_at <= :now AND split_part(channel, '-', 1) = :kind AND target = :address
+    ORDER BY turn, id LIMIT :most
+), sized AS MATERIALIZED (
+    SELECT id, turn, octet_length(CAST(payload AS text)) AS bytes FROM waiting JOIN notifications USING (id)
+), summed AS (
+    SELECT id, bytes, sum(bytes) OVER so_far AS total, row_number() OVER so_far AS place
+    FROM sized WINDOW so_far AS (ORDER BY turn, bytes, id)
+), due AS (
+    SELECT n.id, s.bytes FROM summed s JOIN notifications n USING (id)
+    WHERE n.status = 'held' AND (s.total <= :bytes OR (:first AND s.place = 1)) FOR UPDATE OF n SKIP LOCKED
 )
 UPDATE notifications n SET status = 'sending', deliver_at = :now FROM due WHERE n.id = due.id
-RETURNING {", ".join(f"n.{name}" for name in KeptNotification._fields)}
+RETURNING due.bytes, {", ".join(f"n.{name}" for name in KeptNotification._fields)}
 """  # noqa: S608 - our own names
 _PUT_BACK = "UPDATE notifications SET status = 'held' WHERE id = ANY(:ids) AND status = 'sending'"
 _GIVE_UP_TAKEN = """
@@ -218,9 +241,14 @@ UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
     sent_at = CASE WHEN :status = 'sent' THEN now() ELSE sent_at END
 WHERE id = ANY(:ids)
 """
+# Each project has its turn, also one that shares an address with another that has no thread now.
 _DUE = """
-SELECT DISTINCT ON (split_part(channel, '-', 1), target) crawl_id FROM notifications
-WHERE status = 'held' AND deliver_at <= :now AND crawl_id IS NOT NULL LIMIT 100
+SELECT crawl_id FROM (
+    SELECT crawl_id, row_number() OVER (PARTITION BY project_id ORDER BY random()) AS turn FROM (
+        SELECT DISTINCT ON (project_id, split_part(channel, '-', 1), target) project_id, crawl_id FROM notifications
+        WHERE status = 'held' AND deliver_at <= :now AND crawl_id IS NOT NULL
+    ) addresses
+) due ORDER BY turn, random() LIMIT 100
 """
 _ANSWERED = """
 UPDATE notifications SET status = :status, answer = :answer, sends = sends + 1,
@@ -241,10 +269,11 @@ SELECT kind, crawl_id FROM notifications WHERE project_id = :project AND kind = 
 _TOLD_OF = """
 SELECT crawl_id, channel, status FROM notifications WHERE crawl_id = ANY(:crawls) AND kind = :kind ORDER BY id
 """
-# Of the last day: what cannot be told at all is not tried for ever.
+# Of the last day: what cannot be told at all is not tried for ever. Each project has its turn.
 _UNTOLD = """
-SELECT id FROM crawl_jobs
-WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
-  AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
-ORDER BY diffed_at LIMIT 100
+SELECT id FROM (
+    SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY diffed_at) AS turn FROM crawl_jobs
+    WHERE crawl_type = 'scheduled' AND notified_at IS NULL AND status IN ('completed', 'failed')
+      AND diffed_at < :before AND diffed_at > CAST(:before AS timestamptz) - interval '1 day'
+) untold ORDER BY turn, random() LIMIT 100
 """

@@ -85,7 +85,7 @@ def _values(edit: BlockEdit) -> list[Suggestion]:
     changes = value_changes(old, new) if old and new and max(len(old), len(new)) <= LONGEST_LINE else None
     kinds = {change.kind for change in changes or ()}
     if kinds == {ValueKind.NUMBER}:
-        return [Suggestion(RuleKind.NUMBERS, "*", "That a number is another one, anywhere on the site")]
+        return [Suggestion(RuleKind.NUMBERS, "*", "Ignore number changes site-wide")]
     if kinds == {ValueKind.MOMENT}:
         return [Suggestion(RuleKind.DATES, "*", "Ignore date and time changes site-wide")]
     return []

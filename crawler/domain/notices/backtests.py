@@ -205,8 +205,7 @@ def past_verdict(crawl_type: CrawlType, told: Sequence[tuple[str, str]], counted
     elif crawl_type is CrawlType.SCHEDULED:
         why = "nobody was told"
     else:
-        article = "an" if crawl_type is CrawlType.INITIAL else "a"
-        why = f"nobody is told of {article} {crawl_type} crawl"
+        why = f"{crawl_type} crawls send no notifications"
     return Verdict(alert=arrived, why=why, changed_pages=counted.changed)
 
 

@@ -1,6 +1,7 @@
 """A web address as people type it: without its scheme, with blanks around it."""
 
 import re
+from urllib.parse import urljoin, urlsplit
 
 from crawler.domain.urls.url import Url, parse
 
@@ -21,3 +22,14 @@ def typed_url(text: str) -> Url:
     if not has_scheme(said):
         said = f"{'http' if _THIS_MACHINE(said) else 'https'}://{said.lstrip('/')}"
     return parse(said)
+
+
+def typed_page(text: str, home: str) -> str:
+    """A page of a site that is known by its home: as it is written, by its path, or without the scheme.
+
+    A word that could be anything stays as it is.
+    """
+    said = text.strip()
+    if has_scheme(said) or not {".", ":", "/"} & set(said):
+        return said
+    return urljoin(home, said) if said.startswith("/") else f"{urlsplit(home).scheme}://{said}"

@@ -99,9 +99,9 @@ class WatchOrder(BaseModel):
         parts = [f"only {', '.join(self.watch)}"] if self.watch else []
         parts += [f"{name} ({field.words})" for name, field in self.fields.items()]
         parts += ["products"] if self.products else []
-        parts += [f"told if {self.tell.words}"] if self.tell else []
         where = f"on {self.pattern}" if self.pattern else "on every page"
-        return one_line(f"{'; '.join(parts)} {where}", 400)
+        what = f"{'; '.join(parts)} {where}" if parts else where
+        return one_line(f"{what}; told if {self.tell.words}" if self.tell else what, 400)
 
 
 TRIED = UUID(int=0)

@@ -4,7 +4,9 @@ The status of an error is its `exit_code` in `crawler/errors.py`.
 """
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
@@ -84,9 +86,18 @@ def telemetry() -> ModuleType:
 def tell(sentence: str) -> None:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     try:
-        typer.secho(redact(" ".join(sentence.split())), err=True, fg=None if plain else "red")
+        shown = _in_lines(redact(" ".join(sentence.split())))
+        typer.echo(shown if plain else typer.style(shown, fg="red"), err=True)
     except BrokenPipeError:
         _give_up(1, 2)
+
+
+def _in_lines(sentence: str) -> str:
+    """Broken between words on a terminal; one line into a file or a pipe."""
+    if not sys.stderr.isatty():
+        return sentence
+    columns = shutil.get_terminal_size().columns
+    return textwrap.fill(sentence, max(columns, 20), break_long_words=False, break_on_hyphens=False)
 
 
 def _unprinted() -> int:

@@ -1,5 +1,6 @@
 """The root of the command line, which imports a subcommand when it is called: all of them take a second."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import typer.main
@@ -48,14 +49,23 @@ class Subcommand(NamedTuple):
         return typer.main.get_group(cli).commands[self.name]
 
 
-def lazy_group(*subcommands: Subcommand) -> type[TyperGroup]:
-    """A class of groups with these subcommands. Help, completion and suggestions only need their names and texts."""
-    by_name = {one.name: one for one in subcommands}
+def lazy_group(sections: Mapping[str, Sequence[Subcommand]]) -> type[TyperGroup]:
+    """A class of groups with these subcommands, listed by section.
+
+    Help, completion and suggestions only need their names and texts.
+    """
+    by_name = {one.name: one for section in sections.values() for one in section}
+    longest = max(map(len, by_name))
 
     class LazyGroup(LightGroup):
         def __init__(self, **given: Any) -> None:
-            named = {one.name: TyperCommand(one.name, short_help=one.short_help) for one in subcommands}
+            named = {one.name: TyperCommand(one.name, short_help=one.short_help) for one in by_name.values()}
             super().__init__(**{**given, "commands": named})
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer calls it so
+            for title, section in sections.items():
+                with formatter.section(title):
+                    formatter.write_dl([(one.name.ljust(longest), one.short_help) for one in section])
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             name, found, rest = super().resolve_command(ctx, args)

@@ -5,12 +5,14 @@ What is noise: `domain/noise/page_noise.py`. Which rules are suggested: `domain/
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from crawler.domain.changes.digest import without_template
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.file_blocks import NoLines
+from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
 from crawler.domain.ids import new_id
 from crawler.domain.judging import OpenJudge
@@ -60,6 +62,8 @@ class FilteredLine(NamedTuple):
     row: Row
     of_template: bool
     """Many pages have the same edit, so it is told once for the site."""
+    context: str | None = None
+    """What a bare value is a value of, where that is known."""
 
 
 class FilteredDiff(NamedTuple):
@@ -183,11 +187,21 @@ def lines_left_out(pair: PagePair, known: Sequence[NoiseRule], rule: NoiseRule) 
 def filtered_diff(pair: PagePair, rules: RuleSet, template: Sequence[Mapping[str, Any]]) -> FilteredDiff:
     page = pair.apply_noise_rules(rules)
     own = set(without_template(page.edits, template))
-    lines = [FilteredLine(number, edit.place, _row(edit), edit not in own) for number, edit in enumerate(page.edits)]
+    labels = _labels(pair, rules, page.edits)
+    lines = [
+        FilteredLine(number, edit.place, _row(edit), edit not in own, label)
+        for number, (edit, label) in enumerate(zip_longest(page.edits, labels))
+    ]
     lines.sort(key=lambda line: line.of_template)  # what the page itself says first, each in the order of the page
     wall = page.wall.value if page.wall else None
     more = max(0, len(lines) - MOST_LINES)
     return FilteredDiff(tuple(lines[:MOST_LINES]), more, page.rules, wall, unweighed=page.unweighed)
+
+
+def _labels(pair: PagePair, rules: RuleSet, edits: Sequence[BlockEdit]) -> list[str | None]:
+    if not any(is_bare(edit) for edit in edits[:MOST_LINES]):
+        return []
+    return contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), MOST_LINES)
 
 
 def _row(edit: BlockEdit) -> Row:

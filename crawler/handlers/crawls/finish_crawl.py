@@ -15,6 +15,7 @@ from crawler.domain.crawls.learned_params import told_params
 from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
 from crawler.domain.urls.redirect_loops import loops
@@ -221,4 +222,4 @@ def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, state: str, reason: str
     if state == FetchState.QUEUED:
         return f"{crawl.seed_url} could not be fetched in time."
     detail = f" ({error})" if error else ""
-    return f"{crawl.seed_url} could not be fetched: {reason}{detail}"
+    return f"{crawl.seed_url} could not be fetched: {name_of(reason) if reason else state}{detail}"

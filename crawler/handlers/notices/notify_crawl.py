@@ -48,7 +48,7 @@ from crawler.domain.notices.watched_words import watched_payload, watched_sectio
 from crawler.domain.notices.webhook import failing_payload, recovered_payload, told_pages, webhook_payload
 from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.telling import TellReason
-from crawler.errors import NotFound, Unavailable
+from crawler.errors import JudgesBusy, NotFound, TooSlowToTry, Unavailable
 from crawler.handlers.notices.fill_templates import FillTemplates
 from crawler.handlers.notices.ports import ScheduleFinder
 from crawler.handlers.notices.send_notice import SendNotice
@@ -59,6 +59,8 @@ JUDGING_SECONDS = 30.0
 and the usual words are sent. What takes longer than a moment is begun anew among those that take long."""
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
+BUSY_SECONDS = 1.0
+"""After which it is tried again where others have all judges."""
 TURN_SECONDS = 15.0
 """After so long the notices of other crawls have their turn; slow receivers of one project must not hold up others."""
 
@@ -151,7 +153,7 @@ class NotifyCrawl:
         decide: Callable[[CrawlJob, Conditions | None], Sequence[TellReason]],
         clock: Clock,
         sender: Sender,
-        hint: Callable[[UUID], None],
+        hint: Callable[[UUID, float], None],
         places: SenderPlaces,
         turn_seconds: float = TURN_SECONDS,
     ) -> None:
@@ -187,7 +189,16 @@ class NotifyCrawl:
             return 0  # what is told of a crawl was decided then: who came since, or is muted no more, is not told of it
         if crawl.status not in _TOLD_OF:
             return 0
-        return copy_context().run(self._notify, crawl)
+        try:
+            return copy_context().run(self._notify, crawl)
+        except JudgesBusy:
+            self._hint(crawl.id, BUSY_SECONDS)
+        except TooSlowToTry:
+            if self._places.is_slow(crawl.project_id):
+                raise
+            self._places.took(crawl.project_id, 2 * SLOW_SECONDS)
+            self._hint(crawl.id, 0)
+        return 0
 
     def _notify(self, crawl: CrawlJob) -> int:
         crawl_id, until = crawl.id, time.monotonic() + self._turn_seconds
@@ -202,10 +213,10 @@ class NotifyCrawl:
         for order in prepared.each(self._orders(schedule, crawl)) if schedule else ():
             if prepared.seconds > SLOW_SECONDS and not is_slow:
                 self._places.took(crawl.project_id, prepared.seconds)
-                self._hint(crawl_id)
+                self._hint(crawl_id, 0)
                 return sent
             if sent and time.monotonic() > until:
-                self._hint(crawl_id)
+                self._hint(crawl_id, 0)
                 return sent
             told = self._tell(crawl, order)
             is_whole &= told is not None
@@ -237,7 +248,8 @@ class NotifyCrawl:
         @cache
         def digests() -> Sequence[PageDigest]:
             unhurried = copy_context()
-            unhurried.run(judging.until.set, inf)
+            if self._places.is_slow(crawl.project_id):
+                unhurried.run(judging.until.set, inf)
             return unhurried.run(self._digest, crawl.id)
 
         @cache

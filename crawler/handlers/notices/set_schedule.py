@@ -85,7 +85,7 @@ class SetSchedule:
         self._projects.get_project(project_id)
         found = self._schedules.find(project_id)
         if found is None:
-            raise NotFound(f"Project {project_id} has no schedule.")
+            raise NotFound("This project has no schedule yet; set how often it is crawled, and who is told.")
         return found
 
     def _find_readable(self, project_id: UUID) -> Schedule | None:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project, name_after
-from crawler.domain.notices.schedule import Frequency
+from crawler.domain.notices.schedule import Frequency, NotifyOn
 from crawler.domain.urls.typed_url import typed_url
 from crawler.errors import Conflict, CrawlRunning, Invalid
 
@@ -81,7 +81,7 @@ class WatchUrl:
         href = typed_url(text).href
         project, is_new = self._project(href, what, tags)
         if is_new and what is Watch.PAGE:
-            self.again(project.id, zone)
+            self.again(project.id, zone, notify_on=NotifyOn.ANY.value)
         try:
             crawl = self._start(project.id)
         except CrawlRunning:

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from crawler.domain.api_keys import ApiKey, Scope
+from crawler.domain.notices.mutes import Mute
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
 from crawler.domain.notices.schedule import SlotOutcome
 from crawler.embedded import Servers
@@ -140,6 +141,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
         ("schedule", "backtest", "PROJECT", "--ignore-regex", "words", "--changed-share", "0.9"),
         ("schedule", "show", "PROJECT"),
         ("notification", "list"),
+        ("notification", "list", "PROJECT"),
         ("notification", "list", "--project", "PROJECT"),
         ("queue", "list"),
         ("category", "list"),
@@ -155,7 +157,8 @@ def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str,
 def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     shown = stage.told(stage.there, "changes", "CRAWL")
     url = stage.site.url
-    assert f"1 new, 2 changed, 1 removed, 1 unchanged, 1 moved since crawl {stage.names['FIRST']}." in shown
+    assert shown.startswith("1 new, 2 changed, 1 removed, 1 unchanged, 1 moved since 20")
+    assert f" (crawl {stage.names['FIRST']}).\n" in shown
     assert f"> {url('/old')} → {url('/place')}" in shown.splitlines()
     for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}"):
         assert line in shown.splitlines()
@@ -512,6 +515,11 @@ def test_the_key_kept_on_this_machine_opens_its_own_service(stage: Stage, tmp_pa
     assert stage.names["PROJECT"] in stage.told(place, "project", "list")
 
 
+def mutes_of(stage: Stage) -> list[Mute]:
+    tools = stage.engine.tools
+    return tools.notices.mutes.of_project(UUID(stage.names["PROJECT"]), tools.clock())
+
+
 def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     rule = ("--pattern", "/", "--field", "words=text p", "--tell", "words changed")
     for place in (stage.here, stage.there):
@@ -521,10 +529,20 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         added = stage.told(place, "watch-rule", "add", "PROJECT", *rule, "--name", "Words", "--priority", "2").split()[
             0
         ]
-        assert "Words: words (text of p); told if words changed" in stage.told(place, "watch-rule", "list", "PROJECT")
-        assert stage.told(place, "watch-rule", "disable", "PROJECT", added).startswith("Off: ")
+        assert "Words: words (text of p) on /; told if words changed" in stage.told(
+            place, "watch-rule", "list", "PROJECT"
+        )
+        assert stage.told(place, "watch-rule", "disable", "PROJECT", added[:-2]).startswith("Off: ")
+        assert "There is no watch rule 'x'" in stage.told(place, "watch-rule", "disable", "PROJECT", "x", status=4)
+        assert "There is no watch rule ''" in stage.told(place, "watch-rule", "disable", "PROJECT", "", status=4)
+        muted = ("schedule", "mute", "PROJECT", "--rule", added[:-2])
+        assert stage.told(place, *muted).startswith("Muted until ")
+        (mute,) = mutes_of(stage)
+        assert str(mute.rule) == added
+        assert stage.told(place, *muted, "--hours", "0") == "It is told again.\n"
+        assert mutes_of(stage) == []
         assert stage.told(place, "watch-rule", "enable", "PROJECT", added).startswith("On: ")
-        assert stage.told(place, "watch-rule", "remove", "PROJECT", added) == "Removed.\n"
+        assert stage.told(place, "watch-rule", "remove", "PROJECT", "Words") == "Removed.\n"
         assert "CSS selector" in stage.told(place, "watch-rule", "add", "PROJECT", "--only", "a..b", status=2)
         assert "NAME=WHAT" in stage.told(place, "watch-rule", "add", "PROJECT", "--field", "price", status=2)
         assert "a condition reads like" in stage.told(place, "watch-rule", "add", "PROJECT", "--tell", "ever", status=2)
@@ -536,9 +554,10 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         given = ("--email", "ops@example.org", "--form", "daily", "--quiet", "22:00-07:00", "--tell", "contains sale")
         added = stage.told(place, "recipient", "add", "PROJECT", *given).split()[0]
         assert "if it contains “sale”" in stage.told(place, "recipient", "list", "PROJECT")
-        assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "2")
+        assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added[:-2], "--hours", "2")
         assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
-        assert stage.told(place, "recipient", "remove", "PROJECT", added) == "Removed.\n"
+        assert "There is no recipient 'x'" in stage.told(place, "recipient", "mute", "PROJECT", "x", status=4)
+        assert stage.told(place, "recipient", "remove", "PROJECT", "ops@example.org") == "Removed.\n"
         assert "--email, --webhook or --notify" in stage.told(place, "recipient", "add", "PROJECT", status=2)
         own = ("--email", "ops@example.org", "--subject", "Now {{ changed_pages }}", "--body", "{{ 1 + 1 }} things")
         assert stage.told(place, "recipient", "add", "PROJECT", *own, "--preview") == "Now 2\n2 things\n"
@@ -777,7 +796,10 @@ def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> Non
         told = [json.loads(stage.told(place, *words, "--json")) for place in (stage.here, stage.there)]
         assert told[0] == told[1]
     assert "Sourdough every" in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/shop")
-    assert "Nothing was found." in stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/nowhere")
+    assert stage.told(stage.there, "search", "SHOP", "sourdough", "--prefix", "/nowhere") == "Nothing was found.\n"
+    for place in (stage.here, stage.there):  # a project that was never asked for documents
+        for words in (("documents", "PROJECT"), ("search", "PROJECT", "sourdough")):
+            assert "--setting ingest=true" in stage.told(place, *words)
     assert "1 document, 1 chunk" in stage.told(stage.there, "documents", "SHOP")
     assert "There is no project" in stage.told(stage.there, "search", "NOBODY", "x", status=4)
     assert "1 ingested of 1 page" in stage.told(stage.there, "crawl", "status", str(crawl.id))
@@ -788,16 +810,23 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
     for place, path in ((stage.here, "/a"), (stage.there, "/c")):
         url = stage.site.url(path)
         told = " ".join(stage.told(place, "watch", url, "--every", "weekly", "--email", "ops@example.org").split())
-        assert f"Watching {url} (weekly); ops@example.org is told of changes." in told
+        assert f"Watching {url} (weekly); ops@example.org is to be told of changes. No mail will be sent: " in told
         (project,) = [one for one in stage.engine.tools.store.list_projects(limit=100) if one.website_url == url]
         assert (project.settings.max_pages, project.settings.max_depth) == (1, 0)
         schedule = stage.engine.tools.notices.schedules.find(project.id)
         assert schedule is not None
         assert (schedule.config.enabled, schedule.config.notification_email) == (True, "ops@example.org")
+        assert schedule.config.notify_on == "any"
         (crawl,) = stage.engine.tools.store.list_crawls(project.id)
         assert str(crawl.id) in told
+        again = stage.told(place, "watch", url, "--every", "hourly", status=5)
+        assert f"'crawler schedule set {project.name}'" in again
     site = stage.told(stage.there, "watch", stage.site.url("/b"), "--site")
     assert "nobody is told yet" in " ".join(site.split())
+    hook = ("--webhook", "https://hooks.example.org/x", "--name", "Hooked")
+    shown = stage.json("watch", stage.site.url("/hooked"), *hook)
+    assert shown["schedule"]["notification_webhook"] == hook[1]
+    assert stage.engine.tools.store.get_crawl(UUID(shown["crawl_id"])).project_id == UUID(shown["project_id"])
 
 
 def test_a_site_without_tls_is_watched_by_http_where_that_can_be_tried(
@@ -805,8 +834,12 @@ def test_a_site_without_tls_is_watched_by_http_where_that_can_be_tried(
 ) -> None:
     monkeypatch.setattr(typed_site, "speaks_tls", lambda _host, _port: False)
     monkeypatch.setattr(typed_site, "takes_connections", lambda _host, _port: True)
+    monkeypatch.setattr(typed_site, "is_unknown", lambda host: host == "nosuch.example")
     assert "Watching http://plain.example/a " in stage.told(stage.here, "watch", "plain.example/a")
     assert "Watching https://plain.example/b " in stage.told(stage.there, "watch", "plain.example/b")
+    before = len(stage.engine.tools.store.list_projects(limit=100))
+    assert "There is no host nosuch.example; " in stage.told(stage.here, "watch", "nosuch.example/a", status=2)
+    assert len(stage.engine.tools.store.list_projects(limit=100)) == before
 
 
 def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stage) -> None:
@@ -815,3 +848,11 @@ def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stag
         stage.told(stage.there, "watch", stage.site.url("/d"), *options, status=2)
     assert "no host" in stage.told(stage.there, "watch", "http://", status=2)
     assert len(stage.engine.tools.store.list_projects(limit=100)) == before
+
+
+def test_a_url_is_explained_by_its_path_or_without_its_scheme(stage: Stage) -> None:
+    whole = stage.told(stage.here, "explain", "CRAWL", "URL")
+    assert whole.startswith(stage.site.url("/gone"))
+    for place in (stage.here, stage.there):
+        assert stage.told(place, "explain", "CRAWL", "/gone") == whole
+        assert stage.told(place, "explain", "CRAWL", stage.site.url("/gone").partition("://")[2]) == whole

@@ -53,6 +53,9 @@ def test_get_prints_the_page(site: Site, capfdbinary: pytest.CaptureFixture[byte
     assert "no such page" in told(site.url("/gone"), status=1)
     assert "CSS" in told(site.url("/k"), "--select", "p:contains(x)", status=2)
     assert "http" in told("nonsense", status=2)
+    bare = site.url("/k").partition("://")[2]
+    assert told(bare, *stored, "--select", ".price") == "3 €\n", "an address without its scheme"
+    assert site.url("/k") in told(bare, command=("map",)).splitlines()
     listed = told(site.url("/k"), command=("map",)).splitlines()
     assert {site.url("/k"), site.url("/a")} <= set(listed)
     assert told(site.url("/k"), "--search", "nowhere", command=("map",)).strip() == ""

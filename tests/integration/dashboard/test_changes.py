@@ -75,7 +75,7 @@ def test_a_person_sees_every_group_and_why_nobody_was_told(house: House, museum:
     expect(page.locator("#removed")).to_contain_text("/walks")
     expect(page.locator("#removed")).to_contain_text("gone: 404 or 410")
     expect(page.get_by_text("Manual crawls don't send notifications.")).to_be_visible()
-    expect(page.get_by_text("(limit 10 %)")).to_be_visible()
+    expect(page.get_by_text("(significant from 10 %)")).to_be_visible()
     # The changed lines come by themselves.
     expect(page.locator("#changed ins", has_text="Season tickets are sold")).to_be_visible()
 

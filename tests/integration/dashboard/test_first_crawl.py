@@ -63,7 +63,7 @@ def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visito
     assert kept is not None
     assert kept.config.enabled
     assert (kept.config.frequency, kept.config.timezone) == ("weekly", "America/Lima")
-    assert kept.config.notification_email == "me@shop.example"
+    assert (kept.config.notification_email, kept.config.notify_on) == ("me@shop.example", "any")
     assert crawler.tools.notices.schedules.notification_urls(project.id) == ("ntfys://ntfy.sh/a-topic",)
 
 
@@ -102,6 +102,7 @@ def test_after_a_first_crawl_it_asks_how_often_and_whom(crawler: Engine, visitor
     kept = crawler.tools.notices.schedules.find(crawl.project_id)
     assert kept is not None
     assert (kept.config.enabled, kept.config.timezone) == (True, "Asia/Tokyo")
+    assert kept.config.notify_on == "any", "one changed page of many is what they wait for"
     text = visitor.get(f"/crawls/{crawl.id}").text
     assert "Check daily?" not in text
     assert "Tell whom" not in text
@@ -158,6 +159,20 @@ def test_the_comparison_arrives_by_itself_with_the_words_that_changed(
     assert 'hx-trigger="every 2s"' in waiting
     assert "Comparing it with the crawl before" in waiting
     assert "Tell whom" not in waiting, "nothing is typed where it would be replaced"
+
+
+def test_a_crawl_by_hand_says_that_it_sent_nothing_and_what_does(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40, 45)
+    part = visitor.get(f"/crawls/{crawl.id}/state").text
+    assert "No notification sent" in part
+    assert "Manual crawls don&#39;t send notifications." in part
+    assert f'<a href="/projects/{crawl.project_id}/schedule">“Run now” on its schedule</a>' in part
+
+
+def test_a_single_page_is_no_whole_site(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    told = outcome(visitor, crawler.crawl(site.url(), use_sitemaps=False, max_pages=1))
+    assert "whole site" not in told
 
 
 def test_recent_pages_stay_and_are_links(crawler: Engine, visitor: Visitor, site: Site) -> None:

@@ -68,6 +68,7 @@ def test_a_pasted_page_is_crawled_at_once_and_watched_daily(crawler: Engine, vis
         "daily",
         "Asia/Tokyo",
     )
+    assert schedule.config.notify_on == "any"
     again = visitor.post("/start", {"url": address, "what": "page"})
     assert again.headers["location"].startswith(f"/projects/{crawl.project_id}"), "no second project, no second crawl"
 

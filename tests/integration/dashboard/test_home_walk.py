@@ -67,6 +67,9 @@ def test_changes_are_read_by_keys_and_found_by_letters(house: House, module_site
     for path in ("/", f"/crawls/{museum.second}", f"/crawls/{museum.second}/changes"):
         page.goto(path)
         page.wait_for_load_state("networkidle")
+        if path == "/":
+            page.locator("tbody .pick input").first.check()
+            expect(page.get_by_role("button", name="Remove tag")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert serious_violations_day_and_night(page) == []
 

@@ -130,6 +130,37 @@ def test_commands_are_those_the_key_may_use(crawler: Engine, visitor: Visitor, c
     assert other.name not in limited.get(f"/find?q={other.name}&project={other.id}", **PART).text
 
 
+def test_pages_of_the_only_project_are_found_from_anywhere(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": ["/post"], "/post": page(title="Shipping and returns")})
+    crawler.crawl(site.url(), use_sitemaps=False)
+    assert "Shipping and returns" in visitor.get("/find?q=shipp", **PART).text
+    crawler.project("http://other.example/")
+    found = visitor.get("/find?q=shipp", **PART).text
+    assert "Shipping and returns" not in found
+    assert "Pages are found inside a project" in found
+
+
+def prices(rye: str) -> str:
+    goods = (("Rye loaf", rye), ("Plum cake", "9.10"), ("Seed roll", "1.20"))
+    return page(body="".join(f'<h2>{name}</h2><p class="cost">{cost}</p>' for name, cost in goods))
+
+
+def test_a_bare_value_stands_beside_what_it_is_a_value_of(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    lay(site, {"/": prices("4.00")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/": prices("4.50")})
+    second = crawler.again(first)
+    lines = visitor.get(f"/crawls/{second.id}/changes/lines", **PART).text
+    assert "Rye loaf" in lines
+    assert "Plum cake" not in lines
+    compared = visitor.client.get(f"/crawls/{second.id}/changes/page", params={"url": site.url()}).text
+    assert "<strong><bdi>Rye loaf</bdi></strong>" in compared
+    link = re.search(r'href="(/projects/[^"]*/noise/new[^"]*)"', compared)
+    assert link
+    asked = visitor.get(link[1].replace("&amp;", "&")).text
+    assert "ignores 3 lines of this page, not this one alone" in asked
+
+
 def test_a_rule_that_is_tried_shows_the_lines_it_leaves_out(crawler: Engine, visitor: Visitor, site: Site) -> None:
     def shop(price: int, offer: str) -> str:
         return page(body=f"<p>Rye loaf {price} coins</p><p class=offer>{offer}</p><p>Open daily, all year round.</p>")
@@ -144,11 +175,11 @@ def test_a_rule_that_is_tried_shows_the_lines_it_leaves_out(crawler: Engine, vis
         return visitor.client.get(path, params={"kind": kind, "value": value}, headers=PART).text
 
     text = tried("selector", ".offer")
-    lines = text[text.index("Lines it leaves out") :]
+    lines = text[text.index("Changes it ignores") :]
     assert re.search("<ins>cherry", lines)
     assert "&lt;i&gt;" in lines
     assert "<i>" not in lines
     assert "Rye" not in lines, "what still counts is not among them"
     assert "Rye" in tried("numbers")
-    assert "Lines it leaves out" not in tried("regex", "no such words")
+    assert "Changes it ignores" not in tried("regex", "no such words")
     assert "leaves out no line" in tried("regex", "no such words")

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from tests.integration.dashboard.test_home import bakery, edited
+from tests.integration.dashboard.test_repairs import prices
 from tests.integration.dashboard.test_security import Visitor, secret
 from tests.integration.handmade import lay
 from tests.integration.inbox import receiving_mail
@@ -162,6 +163,23 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert stranger.get(f"{week[:-4]}AAAA").status_code == 404
         other_site = stranger.client.post(day, headers={"Sec-Fetch-Site": "cross-site"}, follow_redirects=False)
         assert other_site.status_code == 403
+
+
+def test_a_rule_from_a_mail_says_what_else_it_silences(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, {"/": prices("4.00")})
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, {"/": prices("4.50")})
+        crawler.tools.notices.notify_crawl(run_by_schedule(crawler, first).id)
+        (received,) = inbox.mails
+    ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
+    asked = Visitor(client).get(ignore).text
+    assert "The rule fits 3 lines of this page, not this one alone." in asked
 
 
 def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(

@@ -174,7 +174,7 @@ def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, sit
     (as_it_is,) = backtest(project, TrialRules())
     assert (as_it_is.crawl_id, as_it_is.now.alert, as_it_is.now.changed_pages) == (second.id, True, 9)
     assert (as_it_is.then.alert, as_it_is.then.changed_pages) == (False, 9)
-    assert as_it_is.then.why == "nobody is told of a manual crawl"
+    assert as_it_is.then.why == "manual crawls send no notifications"
     (quieter,) = backtest(project, TrialRules(ignore_selectors=(".stock",)))
     assert (quieter.now.alert, quieter.now.why) == (False, "nothing changed: not significant")
     assert quieter.rules_tried

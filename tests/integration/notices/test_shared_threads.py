@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from math import inf
 from uuid import UUID
 
 import pytest
 
 from crawler.adapters.notices import webhook_sender
+from crawler.bootstrap.judging import AT_ONCE, FOR_OTHERS
+from crawler.domain import judging
+from crawler.domain.changes.digest import PageDigest
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.notices.recipients import read_recipient
+from crawler.domain.notices.templates import rendered
 from crawler.handlers.notices import notify_crawl
 from crawler.handlers.notices.sender_places import MOST_OF_ONE, THREADS, Receiver
 from tests.integration.inbox import Inbox
@@ -100,6 +105,47 @@ def test_what_was_held_and_finds_no_place_waits_again(crawler: Engine) -> None:
             assert statuses(crawler, crawl)[0].endswith(" held")
         assert [notify(crawl.id), notify(crawl.id)] == [1, 0]
         assert statuses(crawler, crawl)[0].endswith(" sent")
+
+
+def test_who_finds_no_judge_lets_others_prepare_and_is_told_a_moment_later(
+    crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify_crawl, "SLOW_SECONDS", 0.3)
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    notify, judges = crawler.tools.notices.notify_crawl, crawler.tools.judging.pool
+    with ExitStack() as held:
+        for number in range(AT_ONCE + FOR_OTHERS):
+            held.enter_context(judges.places.place(number, 1))
+        crawler.sent.clear()
+        began = time.monotonic()
+        assert notify(crawl.id) == 0
+        assert time.monotonic() - began < 10
+    assert crawler.sent == [("notify", crawl.id)]
+    assert not crawler.tools.notices.places.is_slow(crawl.project_id), "others took long"
+    assert [notify(crawl.id), notify(crawl.id)] == [1, 0]
+    assert len(inbox.mails) == 1
+
+
+def test_changed_pages_that_take_long_to_read_are_read_among_those_that_take_long(
+    crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify_crawl, "SLOW_SECONDS", 0.3)
+    monkeypatch.setattr("crawler.handlers.notices.sender_places.SLOW_SECONDS", 0.3)
+    crawl = told_crawl(crawler, notification_email="ops@example.org")
+    notify, places = crawler.tools.notices.notify_crawl, crawler.tools.notices.places
+
+    def slow_pages(_: UUID) -> tuple[PageDigest, ...]:
+        with crawler.tools.judging.for_digest() as judge:
+            judge.one(rendered, LOOP, {}, 100, seconds=1.5)
+        return ()
+
+    monkeypatch.setattr(notify, "_digest", slow_pages)
+    crawler.sent.clear()
+    assert notify(crawl.id) == 0
+    assert (places.is_slow(crawl.project_id), crawler.sent) == (True, [("notify", crawl.id)])
+    monkeypatch.setattr(notify, "_digest", lambda _: () if judging.until.get() == inf else slow_pages(crawl.id))
+    assert [notify(crawl.id), notify(crawl.id)] == [1, 0], "they have the time they need"
+    assert len(inbox.mails) == 1
 
 
 def test_what_takes_long_to_prepare_is_begun_anew_among_its_like(

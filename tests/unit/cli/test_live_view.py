@@ -74,8 +74,8 @@ def test_it_tells_what_a_person_wonders_about() -> None:
         "40 skipped",
     ):
         assert told in text
-    assert "failed: timeout 2, http_5xx 1" in text
-    assert "skipped: robots 30, excluded 9, not_found 1" in text
+    assert "failed: 2 no answer in time, 1 server error" in text
+    assert "skipped: 30 forbidden by robots.txt, 9 left out by a pattern, 1 not found" in text
     assert "1:02:03 left: held back after errors" in text
     assert "200  /page/11" in text
     assert "Page 11" in text

@@ -64,10 +64,14 @@ def test_a_crawl_leads_to_what_is_worth_a_look(fields: dict[str, Any], named: st
 
 def test_changes_lead_to_rules_or_to_another_crawl() -> None:
     changed = crawl(change_summary={"summary": NOTHING | {"changed_pages": 2}})
-    assert "crawler noise add 'Winter shop' --selector CSS" in said(lambda: after_changes(changed, SHOP))
-    assert "crawler schedule run-now 'Winter shop'" in said(lambda: after_changes(crawl(), SHOP))
+    daily = "crawler schedule set 'Winter shop' --frequency daily --email ADDRESS"
+    assert daily in said(lambda: after_changes(changed, SHOP, scheduled=False))
+    assert "crawler noise add 'Winter shop' --selector CSS" in said(
+        lambda: after_changes(changed, SHOP, scheduled=True)
+    )
+    assert "crawler schedule run-now 'Winter shop'" in said(lambda: after_changes(crawl(), SHOP, scheduled=True))
     by_url = SHOP.changed(NOW, name="https://shop.example/")
-    assert "crawler run https://shop.example/" in said(lambda: after_changes(crawl(), by_url))
+    assert "crawler run https://shop.example/" in said(lambda: after_changes(crawl(), by_url, scheduled=False))
 
 
 def test_nothing_is_said_into_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,6 @@ from crawler.entrypoints.cli.input.directory import directory
 from crawler.entrypoints.cli.input.usage import complaint
 from crawler.errors import Invalid
 
-ID = "is an id of 36 letters and digits"
-
 
 def told(*arguments: str) -> str:
     with pytest.raises(typer.TyperException) as wrong:
@@ -22,8 +20,6 @@ def told(*arguments: str) -> str:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("noise", "remove", "shop", "1"), f"RULE_ID {ID}, not '1'; see 'crawler noise list'."),
-        (("key", "revoke", ""), f"KEY_ID {ID}, not ''; see 'crawler key list'."),
         (("run", "http://h.test/", "--max-pages", "many"), "--max-pages takes a whole number, not 'many'."),
         (("run", "http://h.test/", "--max-pages", "1.5"), "--max-pages takes a whole number, not '1.5'."),
         (("run", "http://h.test/", "--delay", "soon"), "--delay takes a number, not 'soon'."),

@@ -28,6 +28,7 @@ from crawler.entrypoints.cli.backend.remote import service_client
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.run_options import opened_for
+from crawler.entrypoints.cli.input.typed_site import typed_address
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 from crawler.errors import Invalid, Unavailable
 from crawler.handlers.crawls.map_site import MapOptions
@@ -60,15 +61,16 @@ class MapAsked(NamedTuple):
 
 def print_page(asked: Asked, output: Path | None) -> None:
     quiet_logs()
-    parse(asked.url)
-    wanted = _wanted(asked)
-    _write(_remote(asked, wanted) if load_settings().api_url is not None else _local(asked, wanted), output)
+    wanted, settings = _wanted(asked), load_settings()
+    asked = asked._replace(url=typed_address(asked.url, settings))
+    _write(_remote(asked, wanted) if settings.api_url is not None else _local(asked, wanted), output)
 
 
 def print_map(asked: MapAsked, output: Path | None) -> None:
     quiet_logs()
-    parse(asked.url)
-    _write("\n".join(_map_remote(asked) if load_settings().api_url is not None else _map_local(asked)), output)
+    settings = load_settings()
+    asked = asked._replace(url=typed_address(asked.url, settings))
+    _write("\n".join(_map_remote(asked) if settings.api_url is not None else _map_local(asked)), output)
 
 
 def _write(told: str | bytes, output: Path | None) -> None:

@@ -62,8 +62,8 @@ def id_named(typed: str, what: str, listed_by: str, ones: Iterable[Listed]) -> U
         return whole
     known = list(ones)
     so_called = [one.id for one in known if getattr(one, "name", None) == typed]
-    found = so_called or [one.id for one in known if typed and str(one.id).startswith(typed.lower())]
-    if not found:
+    found = so_called or [one.id for one in known if str(one.id).startswith(typed.lower())]
+    if not found or not typed:
         raise NotFound(f"There is no {what} {typed!r}; '{listed_by}' shows them.")
     if len(found) > 1:
         raise _ambiguous(typed, [str(one) for one in found])

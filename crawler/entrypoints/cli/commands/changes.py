@@ -26,10 +26,11 @@ with on_first_use():
     from crawler.domain.changes.summary import ChangedPage, CrawlChanges, MovedPage, PageText
     from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
     from crawler.domain.diffs.text_diff import TextDiff
+    from crawler.entrypoints.cli.backend.service_errors import told_as_ours
     from crawler.entrypoints.cli.screen.diff_lines import changed_lines
     from crawler.entrypoints.cli.screen.next_step import after_changes
     from crawler.entrypoints.cli.screen.stderr import Stderr
-    from crawler.entrypoints.cli.screen.terminal import clean, console
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment
     from crawler.entrypoints.cli.screen.terminal_text import count
 
 
@@ -66,13 +67,31 @@ def changes(
         shown = (found.changed_pages or ())[: wanted if as_json else 0]
         compared = [_compared(backend, crawl.project_id, page) for page in shown]
         project = None if as_json else backend.get_project(crawl.project_id)
+        since = None if as_json or found.compared_to is None else _began(backend, found.compared_to)
+        scheduled = as_json or _is_scheduled(backend, crawl.project_id)
     if as_json:
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
-        _show(console(), found, texts)
+        _show(console(), found, texts, since)
     if project is not None:
-        after_changes(crawl, project)
+        after_changes(crawl, project, scheduled=scheduled)
+
+
+def _began(backend: "Backend", crawl_id: UUID) -> str | None:
+    try:
+        with told_as_ours():
+            return moment(backend.get_crawl(crawl_id).started_at)[:-3] or None
+    except NotFound:  # deleted since
+        return None
+
+
+def _is_scheduled(backend: "Backend", project_id: UUID) -> bool:
+    try:
+        with told_as_ours():
+            return backend.get_schedule(project_id).enabled
+    except NotFound:
+        return False
 
 
 def _compared(backend: "Backend", project_id: UUID, page: ChangedPage) -> _PageDiff:
@@ -88,7 +107,7 @@ def _row(each: _PageDiff) -> dict[str, object]:
     return {**each.page.model_dump(mode="json"), **told, "note": each.note}
 
 
-def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> None:
+def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText], since: str | None = None) -> None:
     if found.summary is None:
         screen.print(" ".join(filter(None, (_UNCOMPARED.get(found.state), found.reason))), soft_wrap=True)
         return
@@ -96,7 +115,8 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText]) -> No
     kinds = ("new", "changed", "removed", "unchanged")
     told = ", ".join(f"{counts[f'{kind}_pages']:,} {kind}" for kind in kinds)
     moved = f", {found.moved_pages:,} moved" if found.moved_pages else ""
-    screen.print(f"{told}{moved} since crawl {found.compared_to}.", soft_wrap=True)
+    before = f"{since} (crawl {found.compared_to})" if since else f"crawl {found.compared_to}"
+    screen.print(f"{told}{moved} since {before}.")
     if found.coverage and found.coverage.sentence:
         style = "bold yellow" if found.coverage.failing else "dim"
         screen.print(clean(found.coverage.sentence), style=style, soft_wrap=True)

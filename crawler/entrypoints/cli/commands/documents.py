@@ -25,6 +25,10 @@ with on_first_use():
 
 
 HEADINGS = ("document", "url", "title", "chunks", "vectors", "ingested")
+_NONE_MADE = (
+    "This project has no documents to search. 'crawler project set PROJECT --setting ingest=true' makes them of the "
+    "pages of its next crawls, while 'crawler up' runs."
+)
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
 
 
@@ -49,6 +53,8 @@ def documents(
     if counts.without_vectors:
         words.append(f"{counts.without_vectors:,} without vectors yet")
     screen.print(", ".join(words), style="dim")
+    if not any(counts):
+        screen.print(_NONE_MADE)
     for why in sorted({document.embedding_error for document in found if document.embedding_error}):
         Stderr().print(Text.assemble("No vectors: ", clean(why)), soft_wrap=True)
 
@@ -80,13 +86,14 @@ def search(
         raise Invalid(f"Say what to look for, in at most {LONGEST_QUERY} characters.")
     with open_project(project) as (backend, project_id):
         answer = backend.documents.search(project_id, query, prefix, limit)
+        searched = bool(answer.hits) or any(backend.documents.counts(project_id))
     if as_json:
         shown = {"mode": answer.mode, "note": answer.note, "hits": [hit.model_dump(mode="json") for hit in answer.hits]}
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     screen = console()
     if not answer.hits:
-        screen.print("Nothing was found.")
+        screen.print("Nothing was found." if searched else _NONE_MADE)
     for hit in answer.hits:
         screen.print(_told(hit), soft_wrap=True)
     if answer.note:

@@ -18,18 +18,19 @@ with on_first_use():
 
     from crawler.domain.engine.ledger import Source
     from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
+    from crawler.domain.urls.typed_url import typed_page
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment
     from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
 
 def explain(
     named: CrawlName,
-    url: Annotated[str, typer.Argument(help="As you would type it; spellings of one page are the same.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="As you would type it, or a path such as /prices.")],
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Who linked a URL, which rule admitted or refused it, what it waited for, each attempt, and the result."""
     with open_crawl(named) as (backend, crawl_id), Console(stderr=True).status("Looking through the crawl's pages …"):
-        found = backend.explain(crawl_id, url)
+        found = backend.explain(crawl_id, typed_page(url, backend.get_crawl(crawl_id).seed_url))
     if as_json:
         typer.echo(found.model_dump_json(indent=2))
         return

@@ -29,7 +29,7 @@ class Form(StrEnum):
 
 
 def get(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The page, e.g. https://example.org/")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page, such as example.org/prices; https is added.")],
     form: Annotated[Form, typer.Option("--format", help="What is printed.")] = Form.MARKDOWN,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file instead.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="With navigation, header and footer.")] = False,
@@ -58,7 +58,7 @@ def get(
 
 
 def map_site(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The site, e.g. https://example.org/")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The site, such as example.org; https is added.")],
     search: Annotated[str, typer.Option(metavar="WORDS", help="Only URLs and titles with one of these words.")] = "",
     subdomains: Annotated[bool, typer.Option("--subdomains", help="Those of its subdomains, too.")] = False,
     ignore_query: Annotated[bool, typer.Option("--ignore-query", help="Without what follows a ?.")] = False,

@@ -33,13 +33,14 @@ HEADINGS = ("id", "created", "channel", "about", "target", "status", "answer")
 
 @notifications.command("list")
 def list_notifications(
-    project: Annotated[str | None, typer.Option(metavar="PROJECT", help="Only those of this project.")] = None,
+    named: Annotated[str | None, typer.Argument(metavar="PROJECT", help="Only those of this project.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="PROJECT", help="The same as an option.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show so many at most.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Newest first."""
     with open_backend() as backend:
-        found = backend.list_notifications(limit, named_or_none(backend, project))
+        found = backend.list_notifications(limit, named_or_none(backend, named or project))
     if as_json:
         typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return

@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from crawler.domain.notices.schedule_choices import Form, NotifyOn
-from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
@@ -29,7 +29,12 @@ with on_first_use():
 recipients = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-RecipientId = Annotated[UUID, typer.Argument(metavar="RECIPIENT_ID", help="From 'crawler recipient list'.")]
+RecipientId = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPIENT", help="A name, an address, or the beginning of an id in 'crawler recipient list'."
+    ),
+]
 
 
 @recipients.command("list")
@@ -100,22 +105,27 @@ def add(
 @recipients.command()
 def mute(
     project: ProjectName,
-    recipient_id: RecipientId,
+    recipient: RecipientId,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
 ) -> None:
     """Tell a recipient of no changes for a while."""
     until = datetime.now(UTC) + timedelta(hours=hours) if hours else None
     with open_project(project) as (backend, project_id):
-        one = backend.recipients.mute(project_id, recipient_id, until)
+        one = backend.recipients.mute(project_id, _named(recipient, backend.recipients.list(project_id)), until)
     console().print(clean(one.words), soft_wrap=True)
 
 
 @recipients.command()
-def remove(project: ProjectName, recipient_id: RecipientId) -> None:
+def remove(project: ProjectName, recipient: RecipientId) -> None:
     """Tell a recipient nothing more."""
     with open_project(project) as (backend, project_id):
-        backend.recipients.remove(project_id, recipient_id)
+        backend.recipients.remove(project_id, _named(recipient, backend.recipients.list(project_id)))
     console().print("Removed.")
+
+
+def _named(typed: str, known: list[Recipient]) -> UUID:
+    at_it = [one for one in known if one.address == typed]
+    return at_it[0].id if len(at_it) == 1 else id_named(typed, "recipient", "crawler recipient list", known)
 
 
 def _read(given: str | None) -> str | None:

@@ -6,13 +6,13 @@ Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notic
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.commands.backtest import backtest
+from crawler.entrypoints.cli.commands.watching import rule_named
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
@@ -116,13 +116,16 @@ def mute(
     project: ProjectName,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
     page: Annotated[str | None, typer.Option(metavar="URL", help="Only changes of this page.")] = None,
-    rule: Annotated[UUID | None, typer.Option(metavar="RULE_ID", help="Only this watch rule.")] = None,
+    rule: Annotated[
+        str | None, typer.Option(metavar="RULE", help="Only this watch rule: its name, or the beginning of its id.")
+    ] = None,
 ) -> None:
     """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""
     until = datetime.now(UTC) + timedelta(hours=hours or 1)
     is_whole = page is None and rule is None
-    order = None if is_whole else mute_order(page=page, rule=rule, until=until)
     with open_project(project) as (backend, project_id):
+        rule_id = None if rule is None else rule_named(rule, backend.watching.list_rules(project_id))
+        order = None if is_whole else mute_order(page=page, rule=rule_id, until=until)
         if order is None:
             backend.change_project(project_id, {"muted_until": until.isoformat() if hours else None})
         elif hours:

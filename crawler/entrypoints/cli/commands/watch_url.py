@@ -3,23 +3,30 @@
 The same from a pasted address in the dashboard: `handlers/notices/watch_url.py`.
 """
 
+import json
+import shlex
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from crawler.domain.notices.schedule_choices import Frequency
+from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.errors import CrawlerError
+from crawler.errors import Conflict, CrawlerError
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
     from crawler.config import load_settings
     from crawler.domain.crawls.project import name_after
-    from crawler.domain.urls.typed_url import typed_url
-    from crawler.entrypoints.cli.input.typed_site import typed_site
-    from crawler.entrypoints.cli.screen.terminal import console
+    from crawler.domain.notices.schedule import ScheduleOverview
+    from crawler.domain.urls.url import parse
+    from crawler.entrypoints.cli.backend.service_errors import told_as_ours
+    from crawler.entrypoints.cli.input.typed_site import check_known, typed_address
+    from crawler.entrypoints.cli.screen.next_step import suggest
+    from crawler.entrypoints.cli.screen.terminal import clean, console
     from crawler.handlers.notices.watch_url import settings_of_one_page
+
+_OTHERWISE = "What is watched already is changed by"
 
 
 def watch(
@@ -32,11 +39,12 @@ def watch(
     email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail when it changes.")] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST when it changes.")] = None,
     name: Annotated[str | None, typer.Option(help="The project's name [default: the address].")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Watch a page, or a whole site: check it again and again, and tell somebody when it changes."""
     settings = load_settings()
-    # What a service elsewhere reaches cannot be tried from here.
-    seed = typed_url(url) if settings.api_url else typed_site(url, by_proxy=settings.proxy_url is not None)
+    seed = parse(typed_address(url, settings))
+    check_known(seed, settings)
     href = seed.href
     now = datetime.now(UTC)
     days = {Frequency.WEEKLY: {"day_of_week": now.weekday()}, Frequency.MONTHLY: {"day_of_month": min(now.day, 28)}}
@@ -44,21 +52,42 @@ def watch(
         "cron": cron, "time": time, "timezone": timezone, "notification_email": email, "notification_webhook": webhook,
     }  # fmt: skip
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    schedule |= {"enabled": True, "frequency": every.value, **days.get(every, {})}
+    schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
+    called = name or name_after(href.partition("://")[2].rstrip("/"))
     with open_backend() as backend:
-        project = backend.create_project(name or name_after(href.partition("://")[2].rstrip("/")), href)
+        try:
+            with told_as_ours():
+                project = backend.create_project(called, href)
+        except Conflict as exc:
+            raise Conflict(f"{exc.message} {_OTHERWISE} 'crawler schedule set {shlex.quote(called)}'.") from exc
         try:
             if not site:
                 backend.change_project(project.id, {"settings": settings_of_one_page()})
-            backend.change_schedule(project.id, schedule)
+            kept = backend.change_schedule(project.id, schedule)
         except CrawlerError:
             backend.delete_project(project.id)  # a mistake in an option leaves nothing behind
             raise
         crawl_id = backend.run_schedule(project.id)
-        begins = "begins now" if backend.has_workers() else "waits until workers run: 'crawler up' starts them"
-    told = email or webhook
-    whom = (
-        f"{told} is told of changes" if told else f"nobody is told yet: 'crawler schedule set {project.id} --email …'"
-    )
-    console().print(f"Watching {href} ({every.value}); {whom}.", soft_wrap=True)
-    console().print(f"The first crawl {begins}; 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
+        works = backend.has_workers()
+    if as_json:
+        shown = {"project_id": str(project.id), "crawl_id": str(crawl_id), "schedule": kept.model_dump(mode="json")}
+        typer.echo(json.dumps(shown, indent=2))
+        return
+    screen = console()
+    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."))
+    for warning in kept.warnings:
+        screen.print(clean(warning), style="yellow")
+    screen.print(f"Crawl {crawl_id}, the first, {'begins now' if works else 'waits until workers run'}.")
+    if not works:
+        suggest("up", to="start workers; leave it running")
+    elif not (email or webhook):
+        suggest("schedule", "set", project.name, "--email", "ADDRESS", to="tell somebody")
+    else:
+        suggest("crawl", "watch", project.name, to="look on until it is over")
+
+
+def _whom(schedule: ScheduleOverview, email: str | None, webhook: str | None) -> str:
+    told = " and ".join(filter(None, (email, webhook)))
+    if not told:
+        return "nobody is told yet"
+    return f"{told} is to be told of changes" if schedule.warnings else f"{told} is told of changes"

@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from crawler.domain.notices.schedule_choices import MOST_CRAWLS
-from crawler.entrypoints.cli.backend.naming import open_project
+from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.lazy_module import on_first_use
@@ -28,7 +28,9 @@ with on_first_use():
 watching = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-RuleId = Annotated[UUID, typer.Argument(metavar="RULE_ID", help="From 'crawler watch-rule list'.")]
+RuleId = Annotated[
+    str, typer.Argument(metavar="RULE", help="Its name, or the beginning of its id in 'crawler watch-rule list'.")
+]
 Pattern = Annotated[str, typer.Option(metavar="RE", help="Pages whose URL it matches; all unless given.")]
 Only = Annotated[list[str] | None, typer.Option("--only", metavar="CSS", help="Only this part counts; or xpath:….")]
 Fields = Annotated[
@@ -154,29 +156,34 @@ def pick(
 
 
 @watching.command()
-def remove(project: ProjectName, rule_id: RuleId) -> None:
+def remove(project: ProjectName, rule: RuleId) -> None:
     """Remove a rule."""
     with open_project(project) as (backend, project_id):
-        backend.watching.remove(project_id, rule_id)
+        backend.watching.remove(project_id, rule_named(rule, backend.watching.list_rules(project_id)))
     console().print("Removed.")
 
 
 @watching.command()
-def enable(project: ProjectName, rule_id: RuleId) -> None:
+def enable(project: ProjectName, rule: RuleId) -> None:
     """Switch a rule on."""
-    _switch(project, rule_id, enabled=True)
+    _switch(project, rule, enabled=True)
 
 
 @watching.command()
-def disable(project: ProjectName, rule_id: RuleId) -> None:
+def disable(project: ProjectName, rule: RuleId) -> None:
     """Switch a rule off."""
-    _switch(project, rule_id, enabled=False)
+    _switch(project, rule, enabled=False)
 
 
-def _switch(project: str, rule_id: UUID, *, enabled: bool) -> None:
+def _switch(project: str, rule: str, *, enabled: bool) -> None:
     with open_project(project) as (backend, project_id):
-        rule = backend.watching.set_enabled(project_id, rule_id, enabled=enabled)
-    console().print(Text.assemble("On: " if rule.enabled else "Off: ", clean(rule.words)), soft_wrap=True)
+        rule_id = rule_named(rule, backend.watching.list_rules(project_id))
+        switched = backend.watching.set_enabled(project_id, rule_id, enabled=enabled)
+    console().print(Text.assemble("On: " if switched.enabled else "Off: ", clean(switched.words)), soft_wrap=True)
+
+
+def rule_named(rule: str, rules: list[WatchRule]) -> UUID:
+    return id_named(rule, "watch rule", "crawler watch-rule list", rules)
 
 
 def _order(

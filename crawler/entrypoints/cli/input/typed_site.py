@@ -1,9 +1,11 @@
 """The site that somebody types without its scheme: https, and http where nobody speaks TLS."""
 
-from crawler.adapters.curl.first_contact import speaks_tls, takes_connections
+from crawler.adapters.curl.first_contact import is_unknown, speaks_tls, takes_connections
+from crawler.config import Settings
 from crawler.domain.urls.typed_url import has_scheme, typed_url
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.run_options import opened_for
+from crawler.errors import InvalidUrl
 
 
 def typed_site(text: str, *, by_proxy: bool) -> Url:
@@ -15,3 +17,22 @@ def typed_site(text: str, *, by_proxy: bool) -> Url:
         return url
     plain = parse(url.href.replace("https://", "http://", 1))
     return plain if takes_connections(*opened_for(plain)) else url
+
+
+def typed_address(text: str, settings: Settings) -> str:
+    """A page's address as it is typed, its scheme added if there is none."""
+    if has_scheme(text):
+        parse(text)
+        return text.strip()
+    return typed_site(text, by_proxy=_reached_elsewhere(settings)).href
+
+
+def check_known(url: Url, settings: Settings) -> None:
+    """Refuse a host that does not exist, where that can be told from here."""
+    if not _reached_elsewhere(settings) and is_unknown(opened_for(url)[0]):
+        raise InvalidUrl(f"There is no host {url.host}; check its spelling and this machine's name servers.")
+
+
+def _reached_elsewhere(settings: Settings) -> bool:
+    """Whether a proxy or a service fetches: what these reach cannot be tried from here."""
+    return settings.proxy_url is not None or settings.api_url is not None

@@ -13,7 +13,6 @@ HELP_WANTED = "NoArgsIsHelpError"
 """Not an error: a command group without a subcommand shows its help."""
 
 _QUOTED = re.compile(r"'([^']*)'")
-_COMMAND = re.compile(r"'crawler [^']+'")
 _IN_BRACKETS = re.compile(r"\((.*)\)")
 _ADDRESS = re.compile(r"https?://[!-~]+|[\w-]+(\.[\w-]+)+(:\d+)?([/?#][!-~]*)?", re.ASCII).fullmatch
 _KINDS = {
@@ -42,8 +41,6 @@ def _bad_value(wrong: Any) -> str:
     first: Any = cause.errors(include_url=False)[0]
     kind, given = first["type"], first["input"]
     limits = first.get("ctx", {})
-    if kind.startswith("uuid"):
-        return f"{name} is an id of 36 letters and digits, not {given!r}{_source(wrong.param)}."
     if kind in _KINDS:
         return f"{name} takes {_KINDS[kind]}, not {given!r}."
     if "ge" in limits:
@@ -53,12 +50,6 @@ def _bad_value(wrong: Any) -> str:
     if " is not one of " in first["msg"]:
         return f"{name} takes {_any_of(first['msg'].partition(' is not one of ')[2])}, not {given!r}."
     return f"{name} is not valid: {first['msg'].removeprefix('Value error, ').rstrip('.')}."
-
-
-def _source(param: Any) -> str:
-    """Which command lists the ids, taken from the parameter's help text."""
-    command = _COMMAND.search(getattr(param, "help", None) or "")
-    return f"; see {command.group()}" if command else ""
 
 
 def _any_of(listed: str) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
+from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import FAILED, SKIPPED
 from crawler.entrypoints.cli.screen.crawl_snapshot import CrawlSnapshot
 from crawler.entrypoints.cli.screen.stderr import Stderr
@@ -158,7 +159,7 @@ def _reasons(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
         told = {reason: n for reason, n in seen.reasons.items() if reason in group}
         most = sorted(told.items(), key=lambda item: (-item[1], item[0]))
         if most:
-            text = ", ".join(f"{reason} {n}" for reason, n in most)
+            text = ", ".join(f"{n} {name_of(reason)}" for reason, n in most)
             lines.append(Text(fit(f"{word}: {text}", width), style, no_wrap=True, overflow="crop"))
     return lines
 
@@ -195,7 +196,7 @@ def _page(page: dict[str, Any], width: int, own: str) -> Text:
     """A page with status, URL and title or reason. A narrow terminal shows no title."""
     code = str(page["http_status"] or "–")
     url = path_of(page["url"]) if urlsplit(page["url"]).netloc == own else page["url"]
-    said = page["title"] or page["reason"] or ""
+    said = page["title"] or (name_of(page["reason"]) if page["reason"] else "")
     room = width - 5
     if width < NARROW or not said:
         return Text.assemble((f"{code:>3}  ", _colour(page)), fit_url(url, room), no_wrap=True, overflow="crop")

@@ -35,8 +35,12 @@ def after_crawl(crawl: CrawlJob, name: str) -> None:
         suggest("report", *named, to="broken links, redirects, titles and more")
 
 
-def after_changes(crawl: CrawlJob, project: Project) -> None:
-    if _has_changes(crawl):
+def after_changes(crawl: CrawlJob, project: Project, *, scheduled: bool) -> None:
+    """`scheduled`: whether the project is crawled again by itself."""
+    if _has_changes(crawl) and not scheduled:
+        daily = ("schedule", "set", project.name, "--frequency", "daily", "--email", "ADDRESS")
+        suggest(*daily, to="check it every day, and mail what changed")
+    elif _has_changes(crawl):
         suggest("noise", "add", project.name, "--selector", "CSS", to="leave out what changes by itself")
     elif crawl.compared_to is None and crawl.status.is_over:
         again = ("run", crawl.seed_url) if project.name == crawl.seed_url else ("schedule", "run-now", project.name)

@@ -11,6 +11,7 @@ from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
 from crawler.domain.crawls.seen_words import merged_words, query_words, unseen_words
+from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
@@ -120,9 +121,9 @@ def _pages(crawl: CrawlJob) -> str:
 
 def reason_counts(by_reason: dict[str, int], group: Iterable[Reason]) -> str:
     told = sorted(
-        ((n, reason.value) for reason in group if (n := by_reason.get(reason, 0))), key=lambda t: (-t[0], t[1])
+        ((n, name_of(reason)) for reason in group if (n := by_reason.get(reason, 0))), key=lambda t: (-t[0], t[1])
     )
-    return ", ".join(f"{reason} {n:,}" for n, reason in told)
+    return ", ".join(f"{n:,} {name}" for n, name in told)
 
 
 def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> list[RenderableType]:

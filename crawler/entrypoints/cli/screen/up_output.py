@@ -79,6 +79,9 @@ def tell_addresses(places: Places, missing: Sequence[str]) -> None:
         ("broker", f"{places.broker}  (for other programs' tasks: docs/reference/tasks.md)"),
         ("logs", str(places.logs)),
     ]
-    for name, words in pairs:  # never shortened, because they are copied
-        screen.print(Text.assemble((f"{name:<11}", "dim"), words), soft_wrap=True)
+    for name, words in pairs:  # never shortened or broken, because they are copied
+        address, gap, note = words.partition("  ")
+        if screen.is_terminal and 11 + len(words) > screen.width:
+            gap = f"\n{'':<11}"
+        screen.print(Text.assemble((f"{name:<11}", "dim"), address, gap if note else "", note), soft_wrap=True)
     screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

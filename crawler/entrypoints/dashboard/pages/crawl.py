@@ -139,7 +139,8 @@ def _comparison(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     """Whether the comparison is still to come, and what it found: the page asks again until it is there."""
     comparing = crawl.status is CrawlStatus.COMPLETED and not tools.store.is_diffed(crawl.id)
     entry = tools.changes.feed.find(crawl.id) if crawl.change_summary else None
-    return {"comparing": comparing, "entry": entry, "feed_pages": PAGES, "feed_lines": LINES}
+    notice = tools.notices.explain(crawl) if entry else None
+    return {"comparing": comparing, "entry": entry, "notice": notice, "feed_pages": PAGES, "feed_lines": LINES}
 
 
 def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
@@ -150,18 +151,19 @@ def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     waits = (
         [] if crawl.status.is_over else by_host(wait for wait in tools.frontier.waiting(crawl.id, HOSTS) if wait.queued)
     )
-    shown = [_host(wait, crawl.config.delay_seconds) for wait in waits[:SHOWN_HOSTS]]
+    shown = [_host(wait, crawl) for wait in waits[:SHOWN_HOSTS]]
     return {"hosts": shown, "more_hosts": max(0, len(waits) - SHOWN_HOSTS)}
 
 
-def _host(wait: HostWait, delay_seconds: float) -> dict[str, Any]:
+def _host(wait: HostWait, crawl: CrawlJob) -> dict[str, Any]:
+    is_new = wait.why is Wait.PAUSED and crawl.status is CrawlStatus.PENDING and not crawl.paused
     return {
         "host": wait.host,
         "lane": wait.lane.value,
         "queued": wait.queued,
-        "why": WAITS[wait.why],
-        "held": wait.why in HELD,
-        "seconds": seconds_left(wait, delay_seconds),
+        "why": "begins in a moment" if is_new else WAITS[wait.why],
+        "held": wait.why in HELD and not is_new,
+        "seconds": seconds_left(wait, crawl.config.delay_seconds),
     }
 
 

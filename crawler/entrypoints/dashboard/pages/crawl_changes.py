@@ -211,8 +211,8 @@ def _significance(crawl: CrawlJob, found: CrawlChanges) -> list[Measure]:
     only = f", of these {found.template_pages:,} only by a site-wide edit" if found.template_pages else ""
     many, least = config.significant_new_pages, config.significant_changed_share
     return [
-        Measure("New pages", arrived, many, f"{arrived:,} (limit {many:,})"),
-        Measure(f"Changed pages{only}", share, least, f"{_percent(share)} (limit {_percent(least)})"),
+        Measure("New pages", arrived, many, f"{arrived:,} (significant from {many:,})"),
+        Measure(f"Changed pages{only}", share, least, f"{_percent(share)} (significant from {_percent(least)})"),
     ]
 
 

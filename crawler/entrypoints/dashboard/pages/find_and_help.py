@@ -58,6 +58,9 @@ def find(
     words = q.strip()
     of = tools.store.get_project(project) if project and caller.sees(project) else None
     rows = tools.projects.overview(search=words, only=caller.project_ids, limit=SHOWN)
+    if of is None:
+        seen = tools.projects.overview(only=caller.project_ids, limit=2)
+        of = tools.store.get_project(seen[0].id) if len(seen) == 1 else None
     pages = []
     if of and len(words) >= LEAST_LETTERS:
         pages = tools.pages.reader.list_pages(of.id, PageFilter(contains=words), None, SHOWN).rows
@@ -65,7 +68,7 @@ def find(
         request,
         "parts/found.html" if is_part(request) else "find.html",
         q=words,
-        commands=_commands(caller, words.lower(), project if of else None),
+        commands=_commands(caller, words.lower(), project if of and of.id == project else None),
         projects=rows,
         pages=pages,
         of=of,
@@ -76,11 +79,11 @@ def _commands(caller: ApiKey, words: str, project: UUID | None) -> list[tuple[st
     """Ways that the caller may go, by their names."""
     is_whole = caller.project_ids is None
     is_admin = is_whole and caller.scope.allows(KeyScope.ADMIN)
+    can_add = is_whole and caller.scope.allows(KeyScope.WRITE)
+    found = [("New project", "/projects/new"), ("Import a list of URLs", "/import")] if can_add else []
     ways = [*MAIN, *(SYSTEM if is_admin else ())]
-    found = [(way.words, way.path) for way in ways if (not way.admin or is_admin) and (not way.whole or is_whole)]
+    found += [(way.words, way.path) for way in ways if (not way.admin or is_admin) and (not way.whole or is_whole)]
     if project:
         found = [(f"This project: {way.words}", way.path.replace("{id}", str(project))) for way in PROJECT] + found
-    if is_whole and caller.scope.allows(KeyScope.WRITE):
-        found += [("New project", "/projects/new"), ("Import a list of URLs", "/import")]
     found += [("Help", "/help")]
     return [(said, path) for said, path in dict(found).items() if words in said.lower()][:SHOWN]

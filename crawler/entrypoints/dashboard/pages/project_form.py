@@ -14,7 +14,7 @@ from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import SMALL_SITE, CrawlConfig, CrawlType
 from crawler.domain.crawls.project import Project, checked_tags
 from crawler.domain.notices.presets import PRESETS
-from crawler.domain.notices.schedule import Frequency, Schedule
+from crawler.domain.notices.schedule import Frequency, NotifyOn, Schedule
 from crawler.domain.urls.typed_url import typed_url
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.channels import channels_of, placed
@@ -75,11 +75,13 @@ def _schedule(tools: App, project_id: UUID, form: Form, channels: dict[str, Any]
     frequency = form.text("frequency")
     if kept and "notification_urls" in channels:
         channels["notification_urls"] = (*kept.config.notification_urls, *channels["notification_urls"])
+    # Who asks to be told waits for every change, not only for those of many pages.
+    first = {} if kept else {"notify_on": NotifyOn.ANY.value}
     if frequency in _FREQUENCIES:
-        tools.notices.watch_url.again(project_id, form.text("zone"), Frequency(frequency), **channels)
+        tools.notices.watch_url.again(project_id, form.text("zone"), Frequency(frequency), **first, **channels)
     elif channels:
-        first = {} if kept else {"frequency": Frequency.DAILY.value}
-        tools.notices.set_schedule(project_id, {**first, **channels})
+        daily = {} if kept else {"frequency": Frequency.DAILY.value}
+        tools.notices.set_schedule(project_id, {**daily, **first, **channels})
 
 
 def _made(tools: App, form: Form, settings: Mapping[str, Any], tags: tuple[str, ...]) -> Project:

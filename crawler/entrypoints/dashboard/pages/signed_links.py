@@ -37,6 +37,8 @@ class Asked(NamedTuple):
     url: str = ""
     row: Row | None = None
     rule: Suggestion | None = None
+    lines: int = 0
+    """How many lines of the page the rule leaves out."""
 
 
 @router.get("/act/{token}")
@@ -80,7 +82,9 @@ def _ignored(tools: App, said: dict[str, Any]) -> Asked:
     if number is None:
         return asked
     row, suggested = tools.changes.diff_without_noise.suggest_rules(crawl.project_id, *compared, number)
-    return asked._replace(row=row, rule=suggested[0].suggestion if suggested else None)
+    if not suggested:
+        return asked._replace(row=row)
+    return asked._replace(row=row, rule=suggested[0].suggestion, lines=suggested[0].lines)
 
 
 def _mark(row: Row) -> str:

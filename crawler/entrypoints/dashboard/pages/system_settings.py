@@ -32,15 +32,15 @@ class Words(NamedTuple):
 
 FIELDS = {
     "requests_per_host_hour": Words(
-        "Requests to one host, at most", "Of all crawls together; 0 is no such limit. Delays hold besides.", "an hour"
+        "Requests to one host, at most", "All crawls together. 0: no limit but the delay between requests.", "an hour"
     ),
     "user_agent": Words(
         "User agent", "Sent with each request, and what robots.txt is read for. It should name a contact.", wide=True
     ),
-    "queue_batch_size": Words("Queue entries taken at once", "From the acquisition queue, in one run.", "entries"),
-    "request_log_days": Words("Requests are kept", "Their times and answers; politeness is proved by them.", "days"),
-    "keep_versions": Words("Versions of a page kept", "The clean-up removes older ones; 0 keeps all.", "versions"),
-    "keep_crawl_days": Words("URL lists of crawls are kept", "The clean-up removes older ones; 0 keeps all.", "days"),
+    "queue_batch_size": Words("Queue entries taken at once", "In one run of the queue.", "entries"),
+    "request_log_days": Words("Keep the log of requests for", "When each URL was requested, and the answer.", "days"),
+    "keep_versions": Words("Keep of each page", "The clean-up removes older ones; 0 keeps all.", "versions"),
+    "keep_crawl_days": Words("Keep URL lists of crawls for", "The clean-up removes older ones; 0 keeps all.", "days"),
 }
 
 
@@ -176,7 +176,8 @@ def _mail(tools: App, typed: dict[str, str] | None) -> dict[str, Any]:
 
 
 def _place(tools: App, name: str, stored: RuntimeSettings, in_force: RuntimeSettings, value: str) -> SettingShown:
-    given = name in tools.settings.model_fields_set
+    # Processes that the supervisor starts have every setting in their environment, those nobody set, too.
+    given = getattr(tools.settings, name) != type(tools.settings).model_fields[name].get_default()
     origin = "set here" if getattr(stored, name) is not None else "environment" if given else "default"
     environment, variable = getattr(tools.settings, name), PREFIX + name.upper()
     return SettingShown(name, FIELDS[name], value, getattr(in_force, name), origin, environment, variable)

@@ -160,6 +160,8 @@
     dirty = false;
     if (progress && !over) {
       for (const name of ["pages_crawled", "pages_failed", "pages_skipped", "queued", "under_way", "estimated_total"]) write(name, number(progress[name]));
+      const about = document.querySelector('[data-live="estimated_total"]');
+      if (about && progress.pages_crawled) about.parentElement.hidden = false;
       const share = Math.min(99, Math.floor(100 * progress.pages_crawled / Math.max(progress.estimated_total, 1)));
       write("progress", String(share));
       const bar = document.querySelector('[data-live="bar"]');

@@ -31,7 +31,7 @@
         legend: { show: false },
         cursor: point ? { y: false, points: { show: false }, drag: { x: false, y: false } } : { show: false },
         hooks: point ? { setCursor: [(of) => point(of.cursor.idx ?? null)] } : {},
-        padding: [8, 8, 0, 0],
+        padding: [8, 28, 0, 0], // the last moment on the axis is not cut
         scales: { ...(labels ? { x: { time: false, range: (_, low, high) => [low - 0.6, high + 0.6] } } : {}), y: { range: (_, __, high) => [0, Math.max(1, high * 1.1)] } },
         axes: [{ ...axis, grid: { show: false }, size: 26, space: 80, incrs: STEPS, ...across }, { ...axis, size: 44, values: (_, ticks) => ticks.map(values) }],
         series: [{}, ...series.map((one) => ({

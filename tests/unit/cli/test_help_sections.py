@@ -1,0 +1,18 @@
+"""`crawler` alone lists every command once, under what it is good for, the first steps first."""
+
+import pytest
+
+from crawler.entrypoints.cli.app import SECTIONS, SUBCOMMANDS, cli
+
+
+def test_every_command_is_listed_once_under_its_section(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    cli(["--help"], standalone_mode=False, prog_name="crawler")
+    lines = capsys.readouterr().out.splitlines()
+    for one in SUBCOMMANDS:
+        assert [line.split(maxsplit=1) for line in lines].count([one.name, one.short_help]) == 1
+    headings = [line.rstrip(":") for line in lines if line.rstrip(":") in SECTIONS]
+    assert headings == list(SECTIONS)
+    assert lines[lines.index("Start here:") + 1].split()[0] == "run"
