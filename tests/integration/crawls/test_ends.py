@@ -6,6 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
+from crawler.domain.reason_words import name_of
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -104,9 +105,9 @@ def test_a_crawl_whose_seed_cannot_be_fetched_fails_and_says_why(
     with capture_logs() as logged:
         crawl = crawler.crawl(site.url())
     (ended,) = [line for line in logged if line["event"] == "crawl_ended"]
-    assert why in ended["error"]
+    assert name_of(why) in ended["error"]
     assert (crawl.status, crawl.end_reason, crawl.pages_crawled) == (CrawlStatus.FAILED, None, 0)
-    assert why in (crawl.error_message or "")
+    assert name_of(why) in (crawl.error_message or "")
     assert crawl.completed_at is not None
 
 

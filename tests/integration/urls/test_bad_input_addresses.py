@@ -85,7 +85,7 @@ def test_a_seed_at_an_inner_address_fails_its_crawl_and_says_why(
     dialled = watch_dials(monkeypatch)
     crawl = crawler.crawl("http://169.254.169.254/latest/")
     assert crawl.status is CrawlStatus.FAILED
-    assert "egress" in (crawl.error_message or "")
+    assert "address not allowed" in (crawl.error_message or "")
     assert dialled == []
 
 
