@@ -118,7 +118,9 @@ class Engine:
 
     def ledger(self, crawl: CrawlJob) -> dict[str, dict[str, Any]]:
         """Every URL of the crawl by its key."""
-        rows = self.rows("SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :id ORDER BY normalized_url", id=crawl.id)
+        rows = self.rows(
+            "SELECT * FROM crawl_discovered_urls WHERE crawl_job_id = :id ORDER BY normalized_url", id=crawl.id
+        )
         return {row["normalized_url"]: row for row in rows}
 
     def ends(self, crawl: CrawlJob) -> dict[str, str]:
