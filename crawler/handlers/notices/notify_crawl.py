@@ -50,7 +50,7 @@ from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.telling import TellReason
 from crawler.errors import JudgesBusy, NotFound, TooSlowToTry, Unavailable
 from crawler.handlers.notices.fill_templates import FillTemplates
-from crawler.handlers.notices.ports import ScheduleFinder
+from crawler.handlers.notices.ports import ScheduleFinder, SentNotice
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.sender_places import SLOW_SECONDS, Receiver, SenderPlaces, Shared
 
@@ -63,21 +63,6 @@ BUSY_SECONDS = 1.0
 """After which it is tried again where others have all judges."""
 TURN_SECONDS = 15.0
 """After so long the notices of other crawls have their turn; slow receivers of one project must not hold up others."""
-
-
-class SentNotice(Protocol):
-    """A notification as it is kept."""
-
-    @property
-    def id(self) -> UUID: ...
-    @property
-    def project_id(self) -> UUID: ...
-    @property
-    def channel(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def payload(self) -> dict[str, Any]: ...
 
 
 class Notifications(Protocol):

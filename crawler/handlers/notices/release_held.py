@@ -6,7 +6,7 @@ waits until that is over, because it happened before.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from crawler.domain.clock import Clock
@@ -16,25 +16,16 @@ from crawler.domain.notices.digests import digest_mail, digest_payload
 from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind
 from crawler.domain.notices.recipients import Recipient
 from crawler.errors import SettingsError
+from crawler.handlers.notices.ports import SentNotice
 from crawler.handlers.notices.send_notice import SendNotice
 from crawler.handlers.notices.sender_places import Receiver, SenderPlaces
 
 GONE = DeliveryResult(delivered=False, words="Not sent: this recipient was removed, or switched off, while it waited.")
 
 
-class HeldNotice(Protocol):
-    @property
-    def id(self) -> UUID: ...
-    @property
-    def project_id(self) -> UUID: ...
-    @property
-    def channel(self) -> str: ...
+class HeldNotice(SentNotice, Protocol):
     @property
     def kind(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def payload(self) -> dict[str, Any]: ...
 
 
 class HeldNotices(Protocol):

@@ -556,6 +556,13 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         assert "if it contains “sale”" in stage.told(place, "recipient", "list", "PROJECT")
         assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added[:-2], "--hours", "2")
         assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
+        stage.told(place, "recipient", "change", "PROJECT", added, "--email", "desk@example.org", "--quiet", "")
+        (changed,) = json.loads(stage.told(place, "recipient", "list", "PROJECT", "--json"))["recipients"]
+        assert (changed["id"], changed["address"], changed["quiet_hours"]) == (added, "desk@example.org", None)
+        assert (changed["form"], "sale" in str(changed["conditions"])) == ("daily", True), "the rest stays"
+        assert "Say what" in stage.told(place, "recipient", "change", "PROJECT", added, status=2)
+        stage.told(place, "recipient", "change", "PROJECT", added, "--email", "ops@example.org", "--tell", "")
+        assert "contains" not in stage.told(place, "recipient", "list", "PROJECT")
         assert "There is no recipient 'x'" in stage.told(place, "recipient", "mute", "PROJECT", "x", status=4)
         assert stage.told(place, "recipient", "remove", "PROJECT", "ops@example.org") == "Removed.\n"
         assert "--email, --webhook or --notify" in stage.told(place, "recipient", "add", "PROJECT", status=2)

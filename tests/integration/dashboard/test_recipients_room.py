@@ -35,6 +35,17 @@ def test_a_recipient_is_added_muted_and_removed(crawler: Engine, visitor: Visito
     assert manage.get(project.id, one.id).is_muted(crawler.tools.clock())
     visitor.post(f"{room}/mute", {"recipient": str(one.id)})
     assert not manage.get(project.id, one.id).is_muted(crawler.tools.clock())
+    written = visitor.get(f"{room}/{one.id}").text
+    for value in ("anna@example.org", "07:30", "Europe/Berlin", "contains &lt;b&gt;sale&lt;/b&gt;\nnew page", "22:00"):
+        assert value in written
+    wrong = visitor.post(f"{room}/{one.id}", {**FIELDS, "address": "nobody"})
+    assert (wrong.status_code, "name@example.org" in wrong.text) == (422, True)
+    visitor.post(f"{room}/mute", {"recipient": str(one.id), "hours": "24"})
+    assert visitor.post(f"{room}/{one.id}", {**FIELDS, "address": "ben@example.org", "quiet_from": "", "quiet_to": ""})
+    (changed,) = manage.list(project.id)
+    assert (changed.id, changed.address, changed.quiet_hours) == (one.id, "ben@example.org", None)
+    assert changed.is_muted(crawler.tools.clock()), "what the form does not show stays"
+    assert visitor.get(f"{room}/{project.id}").status_code == 404
     visitor.post(f"{room}/remove", {"recipient": str(one.id)})
     assert manage.list(project.id) == []
     assert visitor.post(f"{room}/remove", {"recipient": "nobody"}).status_code == 404

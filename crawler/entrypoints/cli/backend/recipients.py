@@ -27,6 +27,7 @@ class RecipientBackend(Protocol):
     def preview(self, project_id: UUID, order: RecipientOrder) -> Previewed: ...
     def list(self, project_id: UUID) -> list[Recipient]: ...
     def add(self, project_id: UUID, order: RecipientOrder) -> Recipient: ...
+    def replace(self, project_id: UUID, recipient_id: UUID, order: RecipientOrder) -> Recipient: ...
     def mute(self, project_id: UUID, recipient_id: UUID, until: datetime | None) -> Recipient: ...
     def remove(self, project_id: UUID, recipient_id: UUID) -> None: ...
 
@@ -55,6 +56,7 @@ class LocalRecipients:
         self._fill = fill
         self.list = manage.list
         self.add = manage.add
+        self.replace = manage.replace
         self.mute = manage.mute
         self.remove = manage.remove
 
@@ -79,6 +81,9 @@ class RemoteRecipients:
     def preview(self, project_id: UUID, order: RecipientOrder) -> Previewed:
         shown = self._client.preview(project_id, **order.model_dump(mode="json"))
         return Previewed(shown.subject, shown.text, shown.payload)
+
+    def replace(self, project_id: UUID, recipient_id: UUID, order: RecipientOrder) -> Recipient:
+        return _recipient(self._client.replace(project_id, recipient_id, **order.model_dump(mode="json")))
 
     def mute(self, project_id: UUID, recipient_id: UUID, until: datetime | None) -> Recipient:
         return _recipient(self._client.mute(project_id, recipient_id, until))

@@ -14,7 +14,7 @@ from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
-from crawler.errors import Invalid
+from crawler.errors import Invalid, NotFound
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -35,6 +35,31 @@ RecipientId = Annotated[
         metavar="RECIPIENT", help="A name, an address, or the beginning of an id in 'crawler recipient list'."
     ),
 ]
+Email = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail.")]
+Webhook = Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST.")]
+Notify = Annotated[
+    str | None, typer.Option(metavar="URL", help="A chat by its Apprise URL; @FILE reads it, as it holds a token.")
+]
+Which = Annotated[NotifyOn | None, typer.Option(help="Which changes are told [default: significant].")]
+Tell = Annotated[
+    list[str] | None, typer.Option(metavar="WORDS", help="Told in any case: 'price below 100', 'contains sale', ….")
+]
+When = Annotated[Form | None, typer.Option(help="At once, or gathered over projects [default: at_once].")]
+Time = Annotated[str | None, typer.Option(metavar="HH:MM", help="When what was gathered is sent [default: 08:00].")]
+Day = Annotated[int | None, typer.Option(metavar="N", help="For weekly; 0 is Monday [default: 0].")]
+Zone = Annotated[
+    str | None, typer.Option(metavar="ZONE", help="The recipient's, such as Europe/Berlin [default: UTC].")
+]
+Quiet = Annotated[
+    str | None, typer.Option(metavar="HH:MM-HH:MM", help="Nothing is sent between these; '' ends quiet hours.")
+]
+Subject = Annotated[
+    str | None, typer.Option(metavar="TEMPLATE", help="Its subject in own words (Jinja); @FILE reads it.")
+]
+Body = Annotated[
+    str | None, typer.Option(metavar="TEMPLATE", help="Its text, or JSON of a webhook (Jinja); @FILE reads it.")
+]
+Name = Annotated[str | None, typer.Option(help="A name for people.")]
 
 
 @recipients.command("list")
@@ -55,51 +80,76 @@ def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
 @recipients.command()
 def add(
     project: ProjectName,
-    email: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Who gets a mail.")] = None,
-    webhook: Annotated[str | None, typer.Option(metavar="URL", help="What gets a POST.")] = None,
-    notify: Annotated[
-        str | None, typer.Option(metavar="URL", help="A chat by its Apprise URL; @FILE reads it, as it holds a token.")
-    ] = None,
-    notify_on: Annotated[NotifyOn, typer.Option(help="Which changes are told.")] = NotifyOn.SIGNIFICANT,
-    tell: Annotated[
-        list[str] | None, typer.Option(metavar="WORDS", help="Told in any case: 'price below 100', 'contains sale', ….")
-    ] = None,
+    email: Email = None,
+    webhook: Webhook = None,
+    notify: Notify = None,
+    notify_on: Which = None,
+    tell: Tell = None,
     all_hold: All = False,
     on: On = "",
-    form: Annotated[Form, typer.Option(help="At once, or gathered over projects.")] = Form.AT_ONCE,
-    time: Annotated[str, typer.Option(metavar="HH:MM", help="When what was gathered is sent.")] = "08:00",
-    day_of_week: Annotated[int, typer.Option(metavar="N", help="For weekly; 0 is Monday.")] = 0,
-    timezone: Annotated[str, typer.Option(metavar="ZONE", help="The recipient's, such as Europe/Berlin.")] = "UTC",
-    quiet: Annotated[str | None, typer.Option(metavar="HH:MM-HH:MM", help="Nothing is sent between these.")] = None,
-    subject: Annotated[
-        str | None, typer.Option(metavar="TEMPLATE", help="Its subject in own words (Jinja); @FILE reads it.")
-    ] = None,
-    body: Annotated[
-        str | None, typer.Option(metavar="TEMPLATE", help="Its text, or JSON of a webhook (Jinja); @FILE reads it.")
-    ] = None,
-    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    form: When = None,
+    time: Time = None,
+    day_of_week: Day = None,
+    timezone: Zone = None,
+    quiet: Quiet = None,
+    subject: Subject = None,
+    body: Body = None,
+    name: Name = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="Only show what would be sent of the newest compared crawl.")
     ] = False,
 ) -> None:
     """Tell somebody else, from the next crawl on."""
-    addresses = {Channel.EMAIL: email, Channel.WEBHOOK: webhook, Channel.APPRISE: _read(notify)}
-    named = [(channel, address) for channel, address in addresses.items() if address is not None]
-    if len(named) != 1:
+    given = _address(email, webhook, notify)
+    if not given:
         raise Invalid("Say who is told: --email, --webhook or --notify.")
-    given: dict[str, Any] = {
-        "channel": named[0][0], "address": named[0][1], "notify_on": notify_on,
-        "form": form, "time": time, "day_of_week": day_of_week, "timezone": timezone, "name": name,
-        "conditions": conditions_of(tell, all_hold=all_hold, on=on), "quiet_hours": _hours(quiet) if quiet else None,
-        "subject_template": _read(subject), "body_template": _read(body),
-    }  # fmt: skip
-    order = read_recipient(given)
+    given |= _set(notify_on=notify_on, form=form, time=time, day_of_week=day_of_week, timezone=timezone, name=name)
+    given |= _written(quiet, subject, body)
+    order = read_recipient(given | {"conditions": conditions_of(tell, all_hold=all_hold, on=on)})
     with open_project(project) as (backend, project_id):
         if preview:
             _show(backend.recipients.preview(project_id, order))
             return
         one = backend.recipients.add(project_id, order)
     console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
+
+
+@recipients.command()
+def change(
+    project: ProjectName,
+    recipient: RecipientId,
+    email: Email = None,
+    webhook: Webhook = None,
+    notify: Notify = None,
+    notify_on: Which = None,
+    tell: Tell = None,
+    all_hold: All = False,
+    on: On = "",
+    form: When = None,
+    time: Time = None,
+    day_of_week: Day = None,
+    timezone: Zone = None,
+    quiet: Quiet = None,
+    subject: Subject = None,
+    body: Body = None,
+    name: Name = None,
+) -> None:
+    """Change some things about a recipient; the rest stays. '' empties what may be empty, --tell '' all conditions."""
+    given = _address(email, webhook, notify)
+    given |= _set(notify_on=notify_on, form=form, time=time, day_of_week=day_of_week, timezone=timezone, name=name)
+    given |= _written(quiet, subject, body)
+    if tell is not None or all_hold or on:
+        given["conditions"] = conditions_of(tell, all_hold=all_hold, on=on)
+    if not given:
+        raise Invalid("Say what to change: 'crawler recipient change --help' shows what there is.")
+    with open_project(project) as (backend, project_id):
+        known = backend.recipients.list(project_id)
+        identity = _named(recipient, known)
+        before = next((one for one in known if one.id == identity), None)
+        if before is None:
+            raise NotFound(f"There is no recipient {recipient!r}; 'crawler recipient list' shows them.")
+        one = backend.recipients.replace(project_id, identity, read_recipient(before.order.model_dump() | given))
+    console().print(clean(one.words), soft_wrap=True)
 
 
 @recipients.command()
@@ -126,6 +176,25 @@ def remove(project: ProjectName, recipient: RecipientId) -> None:
 def _named(typed: str, known: list[Recipient]) -> UUID:
     at_it = [one for one in known if one.address == typed]
     return at_it[0].id if len(at_it) == 1 else id_named(typed, "recipient", "crawler recipient list", known)
+
+
+def _address(email: str | None, webhook: str | None, notify: str | None) -> dict[str, Any]:
+    addresses = {Channel.EMAIL: email, Channel.WEBHOOK: webhook, Channel.APPRISE: _read(notify)}
+    named = [(channel, address) for channel, address in addresses.items() if address is not None]
+    if len(named) > 1:
+        raise Invalid("A recipient has one address: --email, --webhook or --notify.")
+    return {"channel": named[0][0], "address": named[0][1]} if named else {}
+
+
+def _set(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _written(quiet: str | None, subject: str | None, body: str | None) -> dict[str, Any]:
+    """What may also be emptied, by an empty text."""
+    given = _set(subject_template=_read(subject), body_template=_read(body))
+    given = {name: text or None for name, text in given.items()}
+    return given if quiet is None else given | {"quiet_hours": _hours(quiet) if quiet else None}
 
 
 def _read(given: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from crawler.domain.notices.recipients import Recipient
 from crawler.entrypoints.dashboard.forms import conditions
 from crawler.entrypoints.dashboard.forms.fields import Form
 
@@ -12,6 +13,17 @@ FIELDS = {
 }  # fmt: skip
 """As it is before anything is written."""
 _WORDS = ("name", "channel", "address", "notify_on", "form", "time", "timezone")
+
+
+def values_of(recipient: Recipient) -> dict[str, str]:
+    """The form of one that is known."""
+    quiet_from, quiet_to = recipient.quiet_hours or ("", "")
+    known = {name: str(getattr(recipient, name)) for name in _WORDS}
+    return {
+        **known, "day_of_week": str(recipient.day_of_week), "quiet_from": quiet_from, "quiet_to": quiet_to,
+        "subject_template": recipient.subject_template or "", "body_template": recipient.body_template or "",
+        **conditions.values_of(recipient.conditions),
+    }  # fmt: skip
 
 
 def given_of(form: Form) -> dict[str, Any]:

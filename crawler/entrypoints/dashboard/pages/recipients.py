@@ -14,7 +14,7 @@ from crawler.bootstrap import App
 from crawler.domain.notices.mutes import mute_order
 from crawler.domain.notices.recipients import Recipient, RecipientOrder, read_recipient
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
-from crawler.entrypoints.dashboard.forms.recipient import FIELDS, given_of
+from crawler.entrypoints.dashboard.forms.recipient import FIELDS, given_of, values_of
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
@@ -61,6 +61,28 @@ def remove_recipient(project_id: OwnProject, tools: Tools, form: Sent) -> Respon
     return go(_address(project_id), "recipient-removed")
 
 
+@router.get("/projects/{project_id}/recipients/{recipient_id}")
+def recipient(request: Request, project_id: OwnProject, recipient_id: UUID, tools: Tools, caller: Caller) -> Response:
+    found = shown_recipient(caller, tools.notices.manage_recipients.get(project_id, recipient_id))
+    return _show(request, tools, project_id, values_of(found), changes=recipient_id)
+
+
+@router.post("/projects/{project_id}/recipients/{recipient_id}")
+def change(request: Request, project_id: OwnProject, recipient_id: UUID, tools: Tools, form: Sent) -> Response:
+    """What the form does not show stays as it was."""
+    manage = tools.notices.manage_recipients
+    before = manage.get(project_id, recipient_id).order
+    try:
+        order = read_recipient(before.model_dump() | given_of(form))
+        if form.flag("preview"):
+            shown = _preview(tools, project_id, order)
+            return _show(request, tools, project_id, form.raw(), preview=shown, changes=recipient_id)
+        manage.replace(project_id, recipient_id, order)
+    except Invalid as exc:
+        return _show(request, tools, project_id, form.raw(), exc.message, status=422, changes=recipient_id)
+    return go(_address(project_id), "recipient-changed")
+
+
 @router.post("/projects/{project_id}/mutes")
 def mute(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     """Of a page or of a watch rule."""
@@ -94,6 +116,7 @@ def _show(
     known: Sequence[Recipient] | None = None,
     mute_error: str | None = None,
     preview: Mapping[str, Any] | None = None,
+    changes: UUID | None = None,
     status: int = 200,
 ) -> Response:
     rules = tools.watching.manage.list_rules(project_id)
@@ -112,6 +135,7 @@ def _show(
         wrong=wrong,
         mute_error=mute_error,
         preview=preview,
+        changes=changes,
     )
 
 

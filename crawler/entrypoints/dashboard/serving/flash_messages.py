@@ -52,6 +52,7 @@ SAYINGS = {
     "watch-off": "The rule is off.",
     "watch-removed": "The rule was removed.",
     "credential-saved": "The credential was stored. Crawls that start from now on send it.",
+    "recipient-changed": "The recipient was changed; it holds from the next crawl on.",
     "recipient-added": "The recipient was added, and is told from the next crawl on.",
     "recipient-removed": "The recipient was removed.",
     "recipient-muted": "The recipient is told of no changes for a while.",
