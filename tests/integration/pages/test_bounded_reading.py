@@ -45,9 +45,28 @@ def test_markup_that_would_take_minutes_is_given_up(reading: BoundedReading, nam
 
 
 def test_a_large_page_of_people_is_read_by_the_judge_as_it_is_here(reading: BoundedReading) -> None:
-    body = b"<title>T</title>" + b"".join(b"<p><a href=/%d>link %d</a>\n" % (n, n) for n in range(6_000))
+    body = b"<title>T</title>" + b"".join(b"<p><a href=/%d>link %d</a>\n" % (n, n) for n in range(5_500))
     given = "text/html", URL, {"content-language": "de"}, {"max_links": 7_000, "detect_language": False}
     assert reading("somebody", any_page, body, *given) == any_page(body, *given)
+
+
+def test_large_pages_are_read_here_until_one_takes_long(pool: JudgePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    reading = BoundedReading(partial(pool.open, READING), lambda: now[0])
+    monkeypatch.setattr(bounded_reading, "UNUSUAL_SECONDS", 0.03)
+    given = "text/html", URL, dict[str, str](), dict[str, object]()
+
+    def seconds_here(body: bytes) -> float:
+        began = time.process_time()
+        with suppress(UnparsablePage):
+            reading("somebody", any_page, body, *given)
+        return time.process_time() - began
+
+    hostile = between_samples(b"<div>", 60_000)
+    first, second = seconds_here(hostile), seconds_here(hostile)
+    now[0] = bounded_reading.CAREFUL_SECONDS
+    third = seconds_here(hostile)
+    assert 2 * second < min(first, third), "the second by the judge"
 
 
 def test_who_wastes_time_again_and_again_gets_less_of_it_and_then_none(
@@ -66,13 +85,13 @@ def test_who_wastes_time_again_and_again_gets_less_of_it_and_then_none(
             reading("somebody", any_page, hostile, *given)
     assert allowed == sorted(allowed, reverse=True)
     with pytest.raises(UnparsablePage, match="not tried"):
-        reading("somebody", any_page, b"<p>x</p>" * 6_000, *given)
+        reading("somebody", any_page, b"<p>x</p>" * 9_000, *given)
     assert reading("somebody", any_page, b"<p>small</p>", *given).text == "small"
-    assert reading("other", any_page, b"<p>x</p>" * 6_000, *given).word_count == 6_000
+    assert reading("other", any_page, b"<p>x</p>" * 9_000, *given).word_count == 9_000
     now[0] = bounded_reading.PAUSE_SECONDS
     monkeypatch.setattr(bounded_reading, "LEAST_SECONDS", 5.0)
     for _ in range(bounded_reading.MOST_IN_VAIN):
-        reading("somebody", any_page, b"<p>x</p>" * 6_000, *given)
+        reading("somebody", any_page, b"<p>x</p>" * 9_000, *given)
     monkeypatch.setattr(bounded_reading, "LEAST_SECONDS", 0.05)
     assert reading.seconds("somebody") == bounded_reading.PAGE_SECONDS, "what goes well is forgiven"
 

@@ -26,6 +26,9 @@ HOSTILE = {
     "roots": b"".join(b"<body a%d>" % n for n in range(8_000)),
     "groups": b"<optgroup>" * 8_000,
     "formatting": b"</i>" * 2_000 + b"<p>" + b"".join(b"<b a=%d>" % n for n in range(1_000)) + b"<p>x" * 1_000,
+    "formatting, oddly spelled": b"".join(b"<b a='>%d'>" % n for n in range(1_500)) + b"<p>x" * 1_500,
+    "formatting, stray quotes": b"".join(b'<b x" a=">%d">' % n for n in range(1_500)) + b"<p>x" * 1_500,
+    "formatting, tabs": b"".join(b"<b\ta%d>" % n for n in range(1_500)) + b"<p>x" * 1_500,
     "attributes": b"<a " + b" ".join(b'a%d="<"' % n for n in range(30_000)) + b">",
     "attributes with ends": b"<a " + b" ".join(b'a%d=">"' % n for n in range(30_000)) + b">",
 }
