@@ -71,15 +71,16 @@ def sort_nodes(tree: LexborHTMLParser) -> PageNodes:
         raise UnparsablePage("The page has no root element.")
     nodes = PageNodes(root, tree.body or root, [], [], [], [], [], [], [], [], [])
     inline, anchors, special, content = nodes.inline, nodes.anchors, list[LexborNode](), 0
+    is_inline, is_anchor, is_special, is_content = _INLINE, _A, _SPECIAL, _CONTENT  # locals are found faster
     for node in nodes.body.traverse():
         tag = node.tag_id
-        if tag in _INLINE:
+        if tag in is_inline:
             inline.append(node)
-        elif tag == _A:
+        elif tag == is_anchor:
             anchors.append(node)
-        elif tag in _SPECIAL:
+        elif tag in is_special:
             special.append(node)
-        elif tag in _CONTENT:
+        elif tag in is_content:
             content += 1
     if tree.body is None:
         nodes.frames.extend(tree.tags("frame"))

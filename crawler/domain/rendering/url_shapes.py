@@ -135,8 +135,10 @@ def plan_visit(site: Decision, url: Url, normalized: str, book: ShapeBook, rule:
 
 def spare(decision: Decision, url: Url, book: ShapeBook, rule: RenderRule) -> Decision:
     """A page that looks like a shell is not rendered where pages of its shape proved to be no shells."""
+    if not decision.render or decision.signal is Signal.FETCH_FAILED:
+        return decision
     shape = url_shape(url)
-    if decision.render and decision.signal is not Signal.FETCH_FAILED and book.is_light(shape, rule):
+    if book.is_light(shape, rule):
         return Decision(render=False, signal=Signal.SHAPE, measured=shape)
     return decision
 

@@ -22,6 +22,8 @@ class PatternRule(NamedTuple):
 
     pattern: str
     text: str
+    is_ours: bool = False
+    """Written here, so that no bound is needed."""
 
 
 class Patterns(NamedTuple):
@@ -45,8 +47,8 @@ def patterns_of(config: CrawlConfig, *, shopify: bool) -> Patterns:
 
 def _preset(name: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> Patterns:
     return Patterns(
-        tuple(PatternRule(_folder(p), f"include pattern '{p}' of preset {name}") for p in include),
-        tuple(PatternRule(_folder(p), f"exclude pattern '{p}' of preset {name}") for p in exclude),
+        tuple(PatternRule(_folder(p), f"include pattern '{p}' of preset {name}", is_ours=True) for p in include),
+        tuple(PatternRule(_folder(p), f"exclude pattern '{p}' of preset {name}", is_ours=True) for p in exclude),
     )
 
 

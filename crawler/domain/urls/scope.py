@@ -1,12 +1,13 @@
 """Which URLs belong to a crawl, in which order, and by which rule."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode
 from crawler.domain.crawls.frontier import Priority
-from crawler.domain.patterns import Compiled, compile_pattern
+from crawler.domain.patterns import compile_pattern
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.presets import PatternRule, looks_like_shopify, patterns_of
 from crawler.domain.urls.traps import trap
@@ -38,7 +39,7 @@ class Candidate(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    regex: Compiled
+    search: Callable[[str], object | None]
     text: str
 
 
@@ -196,13 +197,18 @@ class Scope:
 
 def _first(rules: tuple[_Rule, ...], href: str) -> str | None:
     for rule in rules:
-        if rule.regex.search(href):
+        if rule.search(href):
             return rule.text
     return None
 
 
 def _compiled(rules: tuple[PatternRule, ...]) -> tuple[_Rule, ...]:
-    return tuple(_Rule(compile_pattern(rule.pattern), rule.text) for rule in rules)
+    return tuple(_Rule(_searcher(rule), rule.text) for rule in rules)
+
+
+def _searcher(rule: PatternRule) -> Callable[[str], object | None]:
+    """Each new URL of most crawls is searched for our own patterns: Python's take a tenth of RE2's time for it."""
+    return re.compile(rule.pattern).search if rule.is_ours else compile_pattern(rule.pattern).search
 
 
 def _parsed(raw: str) -> Url | None:

@@ -255,6 +255,7 @@ class RenderWhereNeeded:
         decision = decide_page(page.measure, rule, page.text, context.frame)
         if not decision.render:
             context.frame.learn(page.text)
+            return decision
         return spare(decision, parse(result.url), context.state.shapes, rule)
 
     def _markdown(self, project_id: UUID, result: FetchResult, page: ParsedPage) -> str:

@@ -84,7 +84,7 @@ def keep_light_copy(
         identity = page_id(crawl.project_id, settled.key.normalized_url)
         copy = light_copy_id(identity, crawl.id, page.content_hash)
         settled.snapshot = snapshot(result.body, result.content_type, now)
-        settled.light_copy = _version(copy, settled, result, page, links, now)
+        settled.light_copy = _version(copy, identity, settled, result, page, links, now)
     settled.rendering = {**(settled.rendering or {}), LIGHT_COPY: str(copy)}
 
 
@@ -223,7 +223,7 @@ def _new_content(
         links_followed=outline.links_followed,
         links_unusable=outline.links_unusable,
     )
-    settled.version = _version(version, settled, result, page, links, now)
+    settled.version = _version(version, identity, settled, result, page, links, now)
     settled.url_end = UrlEnd(
         key=settled.key,
         state=FetchState.DONE,
@@ -241,6 +241,7 @@ def _new_content(
 
 def _version(
     identity: UUID,
+    page_identity: UUID,
     settled: LeaseResult,
     result: FetchResult,
     page: ParsedPage,
@@ -250,7 +251,7 @@ def _version(
     crawl = settled.context.crawl
     return Version(
         id=identity,
-        page_id=page_id(crawl.project_id, settled.key.normalized_url),
+        page_id=page_identity,
         crawl_id=crawl.id,
         snapshot_id=name_of(result.body),
         content_hash=page.content_hash,
