@@ -126,7 +126,6 @@ def _transport_options(visibility: int) -> dict[str, Any]:
         "visibility_timeout": visibility,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
-        "brpop_timeout": 10,  # how long a worker at rest waits for a message before it asks again
         "socket_timeout": 15,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
