@@ -112,7 +112,8 @@ def _two_looks(looks: Iterable[ThreeLooks]) -> Iterator[TwoLooks]:
             # A wall in place of one of them teaches nothing about the page.
             if _is_one_page(first, second) and _is_one_page(third, first if look.is_later else second):
                 before, after = (third, None) if look.is_later else (None, third)
-                yield TwoLooks(look.pair.shape, first, second, before, after)
+                moments = Moments(look.pair.old.fetched_at, look.pair.new.fetched_at)
+                yield TwoLooks(look.pair.shape, first, second, before, after, moments)
 
 
 def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:

@@ -72,6 +72,11 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
     return any(one.meets(other) for one in before for other in after)
 
 
+def is_younger(old: str, new: str) -> bool:
+    """Whether the second of two ages is the shorter one, however little."""
+    return length_of(new.lower())[0] < length_of(old.lower())[0]
+
+
 def is_bare_age(text: str) -> bool:
     """Whether a text is an age without a word that says so: `43 minutes`. It may be a mere duration."""
     found = _BARE.fullmatch(text)

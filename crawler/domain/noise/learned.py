@@ -5,7 +5,7 @@ of a line whose others still count, its *order* (which lines, in whatever order,
 learned only for places that vary in most of the pages that were looked at twice; a value in the midst of ordinary text
 is learned with the words around it. Lines that were the same at every look are no part of the rule, though they stand
 at the same place: the telephone number above a rotating advertisement still counts. So do the values of a line that
-stayed the same beside one that varied.
+stayed the same beside one that varied, and ages that only went on with the clock: one of another moment is an edit.
 
 An edit may be made between two looks, too. So the crawl before or after is a third one: what was the same in two looks
 that followed each other is no noise.
@@ -21,6 +21,9 @@ from typing import NamedTuple, Self
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.noise.ages import is_younger
+from crawler.domain.noise.builtin import AGE, builtin_rule
+from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, same_words, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random
 
@@ -108,6 +111,8 @@ class TwoLooks(NamedTuple):
     second: PageBlocks
     before: PageBlocks | None = None
     after: PageBlocks | None = None
+    moments: Moments = Moments()
+    """When the first and the second look were."""
 
     @property
     def third(self) -> tuple[PageBlocks, PageBlocks] | None:
@@ -233,7 +238,7 @@ def _lines_anywhere(seen: Mapping[str, Mapping[str | None, _Seen]]) -> list[Lear
 
 
 def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> None:
-    edits = diff_blocks(look.first, look.second)
+    edits = [edit for edit in diff_blocks(look.first, look.second) if not _only_ages(edit, look.moments)]
     if len(edits) > MOST_VARIED or sum(len(block.text) for edit in edits for block in edit if block) > MOST_CHARACTERS:
         return
     differed, varied = {edit.place for edit in edits}, _varied(look, edits)
@@ -251,7 +256,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> 
                 here.blocks += len(places.get(place, ()))
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
-                _tell_how(here, varied[place])
+                _tell_how(here, varied[place], look.moments)
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
@@ -298,7 +303,17 @@ def _by_place(page: PageBlocks) -> dict[str, list[str]]:
     return found
 
 
-def _tell_how(here: _Seen, varied: list[_Varied]) -> None:
+def _only_ages(edit: BlockEdit, moments: Moments) -> bool:
+    values = _values(edit) if max(map(len, _texts(edit))) <= LONGEST_LINE else None
+    return bool(values) and not _but_ages(values or [], moments)
+
+
+def _but_ages(values: list[ValueChange], moments: Moments) -> list[ValueChange]:
+    """Without ages that still speak of the same moment. One that is younger at the second look speaks of another."""
+    return [change for change in values if builtin_rule(change, moments) != AGE or is_younger(change.old, change.new)]
+
+
+def _tell_how(here: _Seen, varied: list[_Varied], moments: Moments) -> None:
     if _is_order([one.edit for one in varied]):
         here.how.add(Varies.ORDER)
         return
@@ -310,7 +325,7 @@ def _tell_how(here: _Seen, varied: list[_Varied]) -> None:
             continue
         values = one.values
         if values is not None:
-            _tell_values(here, one.edit.place, old, values)
+            _tell_values(here, one.edit.place, old, _but_ages(values, moments))
         elif pattern := _pattern(old, new):
             here.how.add(Varies.WORDS)
             here.patterns.add(pattern)

@@ -16,6 +16,7 @@ from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.learned import ANYWHERE, line_words, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
+from crawler.domain.noise.restyled_ages import without_restyled_ages
 from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
 
@@ -116,12 +117,21 @@ class _NoiseFilter:
             self._unweighed, self._searches_left, self._likenings_left = 0, MOST_SEARCHED, MOST_LIKENED
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
+        left = self._without_restyled_ages(left)
         if STAMP in self.used:
             left = self._without_revisions(left)
         weighed = left[:MOST_LEFT] if not self._unweighed else []
         clock = tuple(edit for edit in weighed if self._may_run_with_clock(edit))
         used = tuple(dict.fromkeys(self.used))
         return FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed, moments=self._moments)
+
+    def _without_restyled_ages(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        if self._unweighed:
+            return edits
+        left = without_restyled_ages(edits, self._moments)
+        if len(left) < len(edits):
+            self.used.append(AGE)
+        return left
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         """Edits without links to the page itself that name another revision, as its stamp does."""

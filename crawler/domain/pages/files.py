@@ -31,6 +31,8 @@ _JSON = frozenset({"application/json", "text/json"})
 _PICTURES = ("image/", "audio/", "video/", "font/")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 _SNIFFED_BYTES = 8192
+_NO_CHARACTERS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text has. Lines leave them out, so they would hide that one of them is another."""
 MOST_LISTED = 5_000
 """Entries of a feed, or URLs of a sitemap, that one page of it leads to; as many as a web page's links."""
 
@@ -60,7 +62,7 @@ def kind_of(content_type: str, body: bytes) -> FileKind | None:
         return None if first and first[1].lower() == b"html" else FileKind.XML
     if media_type in _JSON or media_type.endswith("+json"):
         return FileKind.JSON
-    return FileKind.TEXT if media_type.startswith("text/") or b"\0" not in start else FileKind.BYTES
+    return FileKind.TEXT if media_type.startswith("text/") or not _NO_CHARACTERS.search(body) else FileKind.BYTES
 
 
 def is_pdf(content_type: str, body: bytes) -> bool:

@@ -53,12 +53,22 @@ def shown(body: bytes | str, content_type: str = "application/json") -> list[str
         ("application/octet-stream", b"%PDF-1.7", FileKind.PDF),
         ("application/zip", b"PK\x03\x04\0\0", FileKind.BYTES),
         ("image/png", b"\x89PNG", FileKind.BYTES),
+        ("application/octet-stream", b"\x01\x02", FileKind.BYTES),
+        ("application/pgp-signature", b"\x89\x01\x33\x04", FileKind.BYTES),
+        ("application/gzip", b"\x1f\x8b\x08\xff", FileKind.BYTES),
+        ("application/octet-stream", b"read me " * 2_000 + b"\x02", FileKind.BYTES),
+        ("application/octet-stream", b"\x1b[1mread\tme\x1b[0m\r\n\f", FileKind.TEXT),
     ],
 )
 def test_each_kind_of_file_is_known_by_its_type_or_how_it_begins(
     content_type: str, body: bytes, kind: FileKind | None
 ) -> None:
     assert kind_of(content_type, body) is kind
+
+
+def test_a_file_of_bytes_that_are_no_characters_is_another_one_when_one_of_them_is() -> None:
+    one, other = (page(body, "application/octet-stream") for body in (b"key\x01", b"key\x02"))
+    assert one.content_hash != other.content_hash
 
 
 # ---- text

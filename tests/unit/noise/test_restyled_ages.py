@@ -1,0 +1,56 @@
+"""An age whose element is styled by how old it is: it has another class when it is older."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from tests.unit.noise.pages import blocks
+
+AT = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
+
+
+def compared(old: str, new: str, *, hours: float) -> FilteredPage:
+    return apply_noise_rules(blocks(old), blocks(new), moments=Moments(AT, AT + timedelta(hours=hours)))
+
+
+def row(boat: str, style: str, age: str) -> str:
+    return f"<tr><td class='name'>{boat}</td><td{f' class={style}' if style else ''}>{age}</td><td>log</td></tr>"
+
+
+def table(*rows: str) -> str:
+    return f"<table class='fleet'>{''.join(rows)}</table>"
+
+
+@pytest.mark.parametrize(("was", "is_now"), [("fresh", "recent"), ("fresh", ""), ("", "stale")])
+def test_an_age_that_changes_its_class_as_it_grows_is_quiet(was: str, is_now: str) -> None:
+    old = table(row("Heron", was, "4 sec ago"), row("Tern", "stale", "12 days ago"))
+    new = table(row("Heron", is_now, "5 hours ago"), row("Tern", "stale", "12 days ago"))
+    page = compared(old, new, hours=5)
+    assert (page.edits, page.rules) == ((), ("age",))
+
+
+def test_each_of_several_ages_is_matched_by_its_own() -> None:
+    old = table(row("Heron", "fresh", "4 sec ago"), row("Tern", "fresh", "1 hour ago"))
+    new = table(row("Heron", "recent", "5 hours ago"), row("Tern", "recent", "6 hours ago"))
+    assert not compared(old, new, hours=5).edits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (row("Heron", "stale", "12 days ago"), row("Heron", "fresh", "4 sec ago")),
+        (row("Heron", "fresh", "4 sec ago"), row("Heron", "recent", "2 hours ago")),
+        (row("Heron", "fresh", "4 sec ago"), row("Heron", "recent", "never")),
+        (row("Heron", "fresh", "seen 4 sec ago"), row("Heron", "recent", "lost 5 hours ago")),
+    ],
+)
+def test_an_age_of_another_moment_is_told(old: str, new: str) -> None:
+    assert compared(table(old), table(new), hours=5).edits
+
+
+def test_what_comes_beside_it_is_told() -> None:
+    old = table(row("Heron", "fresh", "4 sec ago"))
+    new = table(row("Heron", "recent", "5 hours ago"), row("Skua", "fresh", "1 sec ago"))
+    assert any(edit.added and "Skua" in edit.added.text for edit in compared(old, new, hours=5).edits)
