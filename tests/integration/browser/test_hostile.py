@@ -14,6 +14,7 @@ from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import Wear
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderRequest
 from tests.integration.browser.driving import (
     answering,
     asked,
@@ -69,6 +70,17 @@ def test_pages_that_hang_are_timeouts_and_their_neighbours_are_done(hurried: Bro
     assert all(result.sent_at > 0 for result in hung)
     assert [result.failure for result in results if result.url == site.url("/n")] == [None] * 4
     assert _back_to_baseline(hurried, pids)
+
+
+def test_a_host_whose_page_took_too_long_gets_browsers_of_its_own(hurried: BrowserFetcher) -> None:
+    """All tabs of a browser share a process and a driver, which such a page may keep busy, too."""
+    with pages({"/": HANGS["/loop"]}) as site:
+        assert fetch(hurried, site.url()).failure is Reason.TIMEOUT
+        shared = hurried.stats.pids
+        hurried.submit(RenderRequest(site.url()))
+        until(lambda: set(hurried.stats.pids) - set(shared), LATE)
+        fetch_all(hurried, [], LATE)
+        assert _back_to_baseline(hurried, shared)
 
 
 def test_a_page_that_fills_the_memory_fails_alone(hurried: BrowserFetcher) -> None:
