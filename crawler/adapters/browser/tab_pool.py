@@ -64,7 +64,8 @@ class Crew:
     async def work(self, until: asyncio.Event) -> None:
         """Work until told to stop. Unexpected errors are raised: a lane with missing tabs is worse than none."""
         tasks = [asyncio.create_task(self._work()) for _ in range(self._options.tabs)]
-        tasks += [asyncio.create_task(self.keeper.watch()), asyncio.create_task(_wait(until))]
+        tasks += [asyncio.create_task(watch()) for watch in (self.keeper.watch, self.keeper.watch_answers)]
+        tasks += [asyncio.create_task(_wait(until))]
         try:
             ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
