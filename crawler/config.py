@@ -138,7 +138,9 @@ class Settings(BaseSettings):
 
     # the browser
     chromium: Path | None = Field(None, description="Chromium to render with; unset looks on the PATH")
-    render_tabs: int = Field(4, ge=1, le=16, description="Pages rendered at once")
+    render_tabs: int = Field(
+        4, ge=1, le=16, description="Pages of a crawl rendered at once; another crawl has one more"
+    )
     render_timeout_seconds: float = Field(
         30, gt=0, le=600, description="Deadline of one rendered page; at most half a lease"
     )

@@ -13,6 +13,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import (
     beat_init,
+    celeryd_after_setup,
     setup_logging,
     worker_init,
     worker_process_init,
@@ -22,6 +23,7 @@ from celery.signals import (
 
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
 from crawler.adapters.operating.celery_app import make_celery
+from crawler.adapters.operating.queues import COORDINATOR, OWN
 from crawler.bootstrap import App, build, with_servers
 from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
@@ -70,6 +72,13 @@ def _container() -> App:
 
 def is_stopping() -> bool:
     return _common.stopping.is_set()
+
+
+@celeryd_after_setup.connect
+def take_own_queue(**_: Any) -> None:
+    """Whoever takes starts of crawls from others takes our own messages, too, however it was started."""
+    if COORDINATOR in app.amqp.queues.consume_from:
+        app.amqp.queues.select_add(app.amqp.queues[OWN])
 
 
 @worker_process_init.connect

@@ -19,6 +19,7 @@ from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.engine.ports import Fetcher
 from crawler.errors import SettingsError
 from crawler.handlers.engine.crawl_context import CrawlContexts
+from crawler.handlers.engine.few_slots import FewSlots
 from crawler.handlers.engine.fill_frontier import FillFrontier
 from crawler.handlers.engine.follow_links import FollowLinks
 from crawler.handlers.engine.launch_requests import LaunchRequests
@@ -34,6 +35,9 @@ from crawler.handlers.pages.bounded_reading import BoundedReading
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
+
+SPARE_TABS = 1
+"""Beyond those that one crawl may use, so that there is always one for another crawl."""
 
 
 class Engine:
@@ -96,7 +100,7 @@ class Engine:
                 data_dir=self._app.data_dir,
                 timeout_seconds=min(settings.render_timeout_seconds, settings.lease_seconds / 2),
                 max_body_bytes=settings.max_body_bytes,
-                tabs=settings.render_tabs,
+                tabs=settings.render_tabs + SPARE_TABS,
                 wear=Wear(
                     pages=settings.render_pages,
                     seconds=settings.render_minutes * 60,
@@ -184,8 +188,9 @@ class Engine:
     @cached_property
     def browser_shift(self) -> WorkShift:
         """A work shift that renders pages in the browser, at most as many at once as there are tabs."""
-        shift = self._shift(LaneFetcher(self.fetcher, self.browser), max_active=self._app.settings.render_tabs)
-        shift.keeps_slots_free = False
+        tabs = self._app.settings.render_tabs + SPARE_TABS
+        shift = self._shift(LaneFetcher(self.fetcher, self.browser), max_active=tabs)
+        shift.few_slots = FewSlots(tabs)
         return shift
 
     def _shift(self, fetcher: Fetcher, max_active: int = MAX_ACTIVE) -> WorkShift:

@@ -425,3 +425,16 @@ def test_canaries_tell_consumed_queues_from_others(workers: Workers) -> None:
     neglected = book.read(["render"])["render"]
     assert neglected.is_out
     assert neglected.waits(time.time()) > 0
+
+
+def test_a_service_that_sends_a_great_many_starts_holds_up_nobody_elses(workers: Workers) -> None:
+    """Ours go through a queue of their own, and both are taken from in turn."""
+    project = workers.project(workers.site.url())
+    with redis.Redis.from_url(workers.tools.settings.redis_database(1)) as client:
+        for _ in range(1500):
+            workers.send(kwargs={"project_id": str(uuid4())}, ignore_result=True)
+        crawl = workers.tools.crawls.start(project.id)
+        workers.tools.hints.start_crawl(crawl.id)
+        assert workers.crawl_over(str(crawl.id)).pages_crawled == 3
+        assert client.llen("coordinator") > 0, "all of them came before"
+        client.delete("coordinator")

@@ -4,8 +4,10 @@
 2. Each visit has a context and an egress door of its own, and one deadline over all it does. At the deadline it fails
    as a timeout. Closing the tab has a deadline too, and a tab that does not close is killed with its browser.
 3. A visit whose browser died is repeated once, in a browser of its own, so that a page that kills it harms no other.
-   Where the host has a gap and may have seen the request, the engine repeats it instead.
-4. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is removed
+   Where the host has a gap and may have seen the request, the engine repeats it instead. So is every visit for some
+   minutes to a host one of whose pages took too long.
+4. A browser that one page keeps too busy to answer is killed, and its visits are repeated in the same way.
+5. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is removed
    before the first one starts.
 
 Create it after a fork, use it from one thread. Nothing heavy is imported or started before the first `submit`.

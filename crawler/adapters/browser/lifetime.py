@@ -27,6 +27,8 @@ FAILED_SECONDS = 5.0
 """Wait after a browser failed to start, before the next try."""
 HOPELESS = 3
 """If browsers have started before, so many failures in a row are needed to give up for a while."""
+ANSWER_SECONDS = 5.0
+"""A browser that does not answer a simple question for so long is kept busy by one of its pages."""
 IDLE_SECONDS = 120.0
 """A browser without visits is closed after so long, to free its memory."""
 
@@ -86,6 +88,19 @@ class Generation:
                 os.kill(pid, signal.SIGKILL)
         self.worn = self.worn or usage.memory_bytes > wear.memory_bytes
         return usage
+
+    async def answers(self) -> bool:
+        """Whether it and its driver answer in time. Both are shared by all its tabs."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                session = await self.browser.new_browser_cdp_session()
+                await session.send("Browser.getVersion")
+                await session.detach()
+        except TimeoutError:
+            return False
+        except PlaywrightError:  # it ended, which others notice
+            pass
+        return True
 
     async def first(self, task: asyncio.Task[Any] | None, seconds: float) -> None:
         """Wait until the task is done, the browser is gone, or so long; none of them is ended by this."""
@@ -169,6 +184,15 @@ class BrowserKeeper:
                 idle = time.monotonic() - generation.used_at > IDLE_SECONDS
                 if not generation.active and (idle or generation.is_worn(self._wear)):
                     self._retire(generation)
+
+    async def watch_answers(self, seconds: float = 1.0) -> None:
+        """Kill browsers that a page keeps busy, until cancelled: each of their visits is repeated in one of its own."""
+        while True:
+            await asyncio.sleep(seconds)
+            current = self._current
+            if current is not None and current.active and not await current.answers():
+                log.warning("browser_kept_busy", visits=current.active)
+                current.kill()
 
     async def close(self) -> None:
         for generation in tuple(self._living):

@@ -17,6 +17,7 @@ from crawler.adapters.browser.chromium_process import BrowserUnavailable
 from crawler.adapters.browser.egress_proxy import EgressProxy
 from crawler.adapters.browser.lifetime import BrowserKeeper, Generation
 from crawler.adapters.browser.options import BrowserOptions, Job
+from crawler.adapters.browser.unruly_hosts import UnrulyHosts
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
 from crawler.adapters.browser.visit import TabLost, Visit, VisitOptions
 from crawler.domain.crawls.fetching import FetchRequest
@@ -50,6 +51,7 @@ class Crew:
             resolve=options.resolve,
             lookup=options.lookup,
         )
+        self._unruly = UnrulyHosts()
         self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
         self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
 
@@ -62,7 +64,8 @@ class Crew:
     async def work(self, until: asyncio.Event) -> None:
         """Work until told to stop. Unexpected errors are raised: a lane with missing tabs is worse than none."""
         tasks = [asyncio.create_task(self._work()) for _ in range(self._options.tabs)]
-        tasks += [asyncio.create_task(self.keeper.watch()), asyncio.create_task(_wait(until))]
+        tasks += [asyncio.create_task(watch()) for watch in (self.keeper.watch, self.keeper.watch_answers)]
+        tasks += [asyncio.create_task(_wait(until))]
         try:
             ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -85,7 +88,7 @@ class Crew:
             self._on_result(job, _failed(job, Reason.TIMEOUT, "It was too late to send the request."))
             return
         try:
-            generation = await self.keeper.take(alone=job.repeated)
+            generation = await self.keeper.take(alone=job.repeated or self._unruly.has(job.request.url))
         except BrowserUnavailable as exc:
             self._on_result(job, _unshown(job, exc))
             return
@@ -102,6 +105,7 @@ class Crew:
         try:
             await generation.first(job.task, self._options.timeout_seconds)
             if not job.task.done() and generation.alive:
+                self._unruly.note(job.request.url)
                 self._on_result(job, visit.gave_up(Reason.TIMEOUT, "The visit took too long."))
                 if not visit.has_tab:
                     generation.kill()  # not the page's fault: the browser itself hangs
@@ -128,6 +132,8 @@ class Crew:
 
     def _died(self, job: Job, visit: Visit) -> None:
         """The browser died, perhaps because of another tab: retry once, in a browser of its own."""
+        if job.repeated:
+            self._unruly.note(job.request.url)
         if job.repeated or (job.request.once and visit.was_sent):
             self._on_result(job, visit.gave_up(Reason.CONNECT, DIED))
         else:

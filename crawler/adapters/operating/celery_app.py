@@ -12,7 +12,7 @@ from typing import Any
 from celery import Celery
 from kombu.entity import Exchange, Queue
 
-from crawler.adapters.operating.queues import QUEUES, ROUTES
+from crawler.adapters.operating.queues import OWN, OWN_ROUTES, QUEUES
 from crawler.config import Settings
 from crawler.server_urls import SentinelUrl
 
@@ -34,9 +34,9 @@ def make_celery(settings: Settings) -> Celery:
         result_backend=settings.results,
         task_default_queue="coordinator",
         # Each queue has an exchange of its own: queues that share the default one would all get every message.
-        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
+        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in (*QUEUES, OWN)],
         task_create_missing_queues=False,
-        task_routes={name: {"queue": queue} for name, queue in ROUTES.items()},
+        task_routes={name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
         # JSON in both directions: a pickle in the broker is refused, never loaded.
         task_serializer="json",
         result_serializer="json",

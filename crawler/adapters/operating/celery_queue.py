@@ -12,7 +12,7 @@ from kombu.entity import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS
-from crawler.adapters.operating.queues import LANE_QUEUE, QUEUES, ROUTES
+from crawler.adapters.operating.queues import LANE_QUEUE, OWN_ROUTES, QUEUES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -109,7 +109,8 @@ class CeleryQueue:
         """Send what runs after a crawl: the comparison, then notifications; and the report."""
         asked = {"kwargs": {"crawl_id": str(crawl_id)}, "immutable": True}
         steps = [
-            self._app.signature(name, queue=ROUTES[name], **asked) for name in ("crawler.diff_crawl", "crawler.notify")
+            self._app.signature(name, queue=OWN_ROUTES[name], **asked)
+            for name in ("crawler.diff_crawl", "crawler.notify")
         ]
         try:
             chain(*steps, app=self._app).apply_async(ignore_result=True)
@@ -137,7 +138,7 @@ class CeleryQueue:
             self._app.send_task(
                 task,
                 kwargs=dict(message),
-                queue=queue or ROUTES[task],
+                queue=queue or OWN_ROUTES[task],
                 countdown=countdown or None,
                 expires=expires,
                 ignore_result=True,

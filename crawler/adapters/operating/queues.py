@@ -5,6 +5,11 @@
 
 from crawler.domain.crawls.frontier import Lane
 
+COORDINATOR = "coordinator"
+"""Where other services send starts of crawls."""
+OWN = "control"
+"""What we send to coordinators ourselves. They take messages from both in turn, so nobody who sends a great many can
+hold up the crawls of others. Every worker on the queue for others is on this one, too."""
 QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {
@@ -23,3 +28,6 @@ ROUTES = {
     "crawler.ingest_documents": "ingest",
     "crawler.embed_documents": "ingest",
 }
+"""For everybody."""
+OWN_ROUTES = {task: OWN if queue == COORDINATOR else queue for task, queue in ROUTES.items()}
+"""For our own messages."""

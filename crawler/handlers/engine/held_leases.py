@@ -3,6 +3,7 @@
 Leases that expire all the same go back by `adapters/frontier/lua/reap.lua`.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 
 from crawler import telemetry
@@ -11,6 +12,7 @@ from crawler.domain.crawls.frontier import Lane, Lease
 from crawler.domain.engine.ledger import Request
 from crawler.domain.engine.ports import Fetcher, Frontier
 from crawler.errors import RedisUnavailable
+from crawler.handlers.engine.few_slots import Holding
 
 log = telemetry.logger(__name__)
 
@@ -25,16 +27,21 @@ class HeldLeases:
         self._fetcher = fetcher
         self._lane = lane
         self._unlogged = unlogged
-        self._held: dict[tuple[str, int], Lease] = {}
-        """By host and token: of several frontier servers each has tokens of its own."""
+        self._held: dict[tuple[str, int], tuple[Lease, float]] = {}
+        """By host and token: of several frontier servers each has tokens of its own. With the time of the claim."""
 
     def add(self, leases: Iterable[Lease]) -> None:
         for lease in leases:
-            self._held[lease.host, lease.token] = lease
+            self._held[lease.host, lease.token] = lease, time.monotonic()
 
     def settled(self, leases: Iterable[Lease]) -> None:
         for lease in leases:
             self._held.pop((lease.host, lease.token), None)
+
+    def holdings(self) -> list[Holding]:
+        """Who has had its lease for how long."""
+        now = time.monotonic()
+        return [Holding(lease.crawl_id, now - since) for lease, since in self._held.values()]
 
     def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
         """Release leases for other workers, without counting a loss. `asked`: their requests may have been sent."""
@@ -51,7 +58,7 @@ class HeldLeases:
         self._fetcher.abandon()
         if not self._held:
             return
-        leases, self._held = list(self._held.values()), {}
+        leases, self._held = [lease for lease, _ in self._held.values()], {}
         log.warning("shift_gives_up", leases=len(leases))
         try:
             self._frontier.release(leases)

@@ -23,6 +23,7 @@ from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
+from crawler.handlers.engine.few_slots import FewSlots, is_held_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
@@ -51,6 +52,7 @@ IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are claimed from again before the shift checks what else is due."""
 MAX_BUSY_PAIRS = 8
+MAX_PAIRS = 100
 BEAT_SECONDS = 0.2
 """How often a shift reports that it is at work and reads how many shifts are. They share each host's limit."""
 LINGER_SECONDS = 0.3
@@ -84,8 +86,8 @@ class WorkShift:
     shift_seconds: float
     lease_seconds: float
     max_active: int = MAX_ACTIVE
-    keeps_slots_free: bool = True
-    """Whether no crawl may take all slots. Where there are few, the next that comes free has to do for the others."""
+    few_slots: FewSlots | None = None
+    """How slots are shared where there are few. Many are shared by the frontier, which keeps some free."""
     follow_settings: Callable[[], object] = lambda: None
     unlogged: list[Request] = field(default_factory=list)
     """Requests of shifts that gave up. The next shift logs them."""
@@ -141,18 +143,21 @@ class _Shift:
         self._next_beat = 0.0
         self._held = HeldLeases(tools.frontier, tools.fetcher, lane, tools.unlogged)
         self._careful = False
+        self._over_time = False
         self._looked_at = time.monotonic()
         self._woke_at = 0.0
         self._worked_at = self._looked_at
 
     def work(self) -> Report:
         deadline = time.monotonic() + self._tools.shift_seconds
+        latest = deadline + self._tools.lease_seconds / 2
         stop_by = float("inf")
         while True:
             now = time.monotonic()
             if self._should_stop():
-                deadline, stop_by = min(deadline, now), min(stop_by, now + STOP_SECONDS)
-            stopping = now >= deadline
+                deadline, latest, stop_by = min(deadline, now), min(latest, now), min(stop_by, now + STOP_SECONDS)
+            self._over_time = now >= deadline
+            stopping = self._over_time and (now >= latest or not self._is_held_up)
             self._drive(now, stopping=stopping)
             self._flush_if_due(stopping=stopping)
             if self._is_busy and now < stop_by:
@@ -166,6 +171,11 @@ class _Shift:
     def _lingers(self, now: float) -> bool:
         """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""
         return self._live > 1 and now - self._worked_at < LINGER_SECONDS
+
+    @property
+    def _is_held_up(self) -> bool:
+        """Whether only pages that take long keep the shift from its end. Others that are due do not wait for that."""
+        return self._tools.few_slots is not None and is_held_up(self._held.holdings())
 
     @property
     def _is_busy(self) -> bool:
@@ -188,6 +198,7 @@ class _Shift:
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
+            self._note_times(fresh)
             self._receive(fresh)
             self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
             if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
@@ -196,6 +207,11 @@ class _Shift:
             self._beat(now)
             self._claim(time.monotonic(), at_once=_any_without_gap(fresh))
         self._parse()
+
+    def _note_times(self, results: Iterable[FetchResult]) -> None:
+        if self._tools.few_slots is not None:
+            for result in results:
+                self._tools.few_slots.note(_crawl_of(result), result.elapsed_seconds)
 
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
@@ -251,7 +267,8 @@ class _Shift:
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
-        pairs, self._next_due = self._frontier.due(self._lane, min(room, 100))
+        wanted = MAX_PAIRS if self._tools.few_slots else min(room, MAX_PAIRS)
+        pairs, self._next_due = self._frontier.due(self._lane, wanted)
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
         return leases
@@ -264,7 +281,13 @@ class _Shift:
 
     def _claim_from(self, pairs: Sequence[tuple[UUID, str]], room: int) -> list[Lease]:
         tools = self._tools
-        free = (tools.max_active - self._fetcher.active) * self._live if tools.keeps_slots_free else None
+        if tools.few_slots is not None:
+            pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
+            if not pairs:
+                self._next_due = LOOK_SECONDS
+                return []
+            return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
+        free = (tools.max_active - self._fetcher.active) * self._live
         return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
 
     def _room(self) -> int:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.browser import screenshot
+from crawler.adapters.browser import lifetime, screenshot
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import Wear
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderRequest
 from tests.integration.browser.driving import (
     answering,
     asked,
@@ -69,6 +70,43 @@ def test_pages_that_hang_are_timeouts_and_their_neighbours_are_done(hurried: Bro
     assert all(result.sent_at > 0 for result in hung)
     assert [result.failure for result in results if result.url == site.url("/n")] == [None] * 4
     assert _back_to_baseline(hurried, pids)
+
+
+FLOOD = """<p>x</p><script>const made = URL.createObjectURL(new Blob(["0"]));
+  (function flood() { for (let i = 0; i < 50; i++) new Worker(made).terminate(); setTimeout(flood, 0); })()</script>"""
+"""Each worker is told to the browser's main process and to the driver, which all tabs share."""
+
+
+def test_a_page_that_keeps_the_browser_busy_is_shown_in_one_of_its_own_and_so_are_its_neighbours(
+    chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 1.0)
+    slow = "<p id=x>x</p><script>setTimeout(() => x.textContent = 'neighbour', 2500)</script>"
+    with (
+        browser_fetcher(chromium, tmp_path, timeout_seconds=25) as fetcher,
+        pages({"/": FLOOD}) as site,
+        pages({"/": slow, "/warm": "<p>warm</p>"}) as other,
+    ):
+        assert fetch(fetcher, other.url("/warm")).failure is None
+        shared = fetcher.stats.pids
+        for _ in range(2):
+            fetcher.submit(RenderRequest(site.url()))
+        until(lambda: asked(site), LATE)
+        results = fetch_all(fetcher, [RenderRequest(other.url())], LATE)
+        neighbour = next(result for result in results if result.url == other.url())
+        assert (neighbour.failure, b"neighbour" in neighbour.body) == (None, True)
+        assert not set(shared) & set(fetcher.stats.pids)
+
+
+def test_a_host_whose_page_took_too_long_gets_browsers_of_its_own(hurried: BrowserFetcher) -> None:
+    """All tabs of a browser share a process and a driver, which such a page may keep busy, too."""
+    with pages({"/": HANGS["/loop"]}) as site:
+        assert fetch(hurried, site.url()).failure is Reason.TIMEOUT
+        shared = hurried.stats.pids
+        hurried.submit(RenderRequest(site.url()))
+        until(lambda: set(hurried.stats.pids) - set(shared), LATE)
+        fetch_all(hurried, [], LATE)
+        assert _back_to_baseline(hurried, shared)
 
 
 def test_a_page_that_fills_the_memory_fails_alone(hurried: BrowserFetcher) -> None:

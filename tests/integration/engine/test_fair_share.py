@@ -7,7 +7,8 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
-from crawler.handlers.engine import work_shift
+from crawler.handlers.engine import few_slots, work_shift
+from crawler.handlers.engine.few_slots import FewSlots
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -41,4 +42,37 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
             return time.monotonic() > until or bool(started and stats and stats.finished)
 
         tools.engine.work_shift(Lane.HTTP, "shift", is_over)
+        assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
+
+
+def test_pages_that_hang_in_few_slots_hold_nobody_up_not_even_when_their_shift_is_over(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the browser lane: a shift ends when its last page has ended, which may be half a minute later."""
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(few_slots, "HELD_UP_SECONDS", 0.1)
+    tools, shift = crawler.tools, crawler.tools.engine.work_shift
+    monkeypatch.setattr(shift, "max_active", 3)
+    monkeypatch.setattr(shift, "few_slots", FewSlots(3))
+    monkeypatch.setattr(shift, "shift_seconds", 0.5)
+    slow = [f"/slow{number}" for number in range(6)]
+    lay(site, {"/": slow, **dict.fromkeys(slow, ())})
+    site.set_fault("/slow*", hang=True)
+    large = crawler.start(crawler.project(site.url()), config=CONFIG)
+    started: list[CrawlJob] = []
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a", "/b"], "/a": (), "/b": ()})
+        began = time.monotonic()
+
+        def is_over() -> bool:
+            stats = tools.frontier.stats((started or [large])[0].id)
+            now = time.monotonic()
+            if not started and now - began > 1.5 and stats and stats.in_flight >= 2:
+                started.append(crawler.start(crawler.project(quick.url()), config=CONFIG))
+                return False
+            return now - began > 14 or bool(started and stats and stats.finished)
+
+        while not started:
+            shift(Lane.HTTP, "shift", is_over)
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
