@@ -181,6 +181,12 @@ def _repeats(stack: Stack, crawl: Crawl) -> Iterator[str]:
             yield f"{target} of {host} was asked for {times} times although nothing was lost"
 
 
+def stillness(stack: Stack) -> float:
+    """The longest time in which nothing was asked for between the first request and the last."""
+    moments = sorted(request.arrived for request in stack.site.requests())
+    return max((later - sooner for sooner, later in pairwise(moments)), default=0.0)
+
+
 def repeats(stack: Stack, crawls: Iterable[Crawl]) -> int:
     """How many requests were made again: the price of the faults."""
     return sum(times - 1 for crawl in crawls for times in _asked(stack, crawl).values())

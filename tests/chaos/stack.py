@@ -73,13 +73,14 @@ class Stack:
         workers: tuple[str, ...] = ("fetch-1", "fetch-2"),
         beat: bool = True,
         clock_jump: tuple[float, float] | None = None,
-        rabbit: bool = False,
+        rabbit: int = 0,
         shards: int = 0,
         environment: Mapping[str, str] | None = None,
         **site: Any,
     ) -> None:
         """`clock_jump`: after how long the clock of the first fetch worker jumps, and by how much.
 
+        `rabbit`: how many servers of RabbitMQ carry the messages; with 0 Redis does.
         `shards`: how many servers the frontier has; with 0 it is where everything else is.
         """
         self.directory = directory
@@ -89,7 +90,7 @@ class Stack:
         self.fetchers = workers
         self._beat = beat
         self._clock_jump = clock_jump
-        self.rabbit = Rabbit(directory / "rabbit") if rabbit else None
+        self.rabbit = Rabbit(directory / "rabbit", rabbit) if rabbit else None
         self.shards = [ValkeyProcess(directory / f"shard{number}") for number in range(shards)]
         self._environment = {**TIMES, **(environment or {})}
         self._exit = ExitStack()
