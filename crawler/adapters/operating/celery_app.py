@@ -175,5 +175,5 @@ def _transport_options(visibility: int) -> dict[str, Any]:
         "socket_timeout": 15,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
-        "health_check_interval": 25,
+        "health_check_interval": 10,  # how long after that a silent connection is given up
     }

@@ -1,5 +1,7 @@
 """Another broker than Redis."""
 
+import signal
+import time
 from uuid import UUID
 
 from celery import Celery
@@ -41,6 +43,32 @@ def killed_rabbitmq_member(arena: Arena) -> None:
     assert stack.tools.hints.length("ingest") >= KEPT, stack.tools.hints.lengths()
     _nothing_in_redis(stack)
     _start_from_a_service(stack)
+
+
+@scenario(seconds=90, pages=600, rabbit=3, environment=COPIED, needs=why_absent)
+def frozen_rabbitmq_member(arena: Arena) -> None:
+    """The member of a cluster that all use is silent for more than half a minute, as a machine without power is."""
+    rabbit = _servers(arena.stack)
+    arena.under_way()
+    rabbit.signal_node(0, signal.SIGSTOP)
+    time.sleep(15)  # what was under way goes on for a while
+    arena.recovers(45)
+    time.sleep(20)
+    rabbit.signal_node(0, signal.SIGCONT)
+    arena.recovers(30)
+
+
+@scenario(seconds=90, rabbit=3, environment=COPIED, needs=why_absent)
+def rabbitmq_without_majority(arena: Arena) -> None:
+    """Two of three members are gone for a while: nobody confirms a message, and nobody hangs for ever."""
+    rabbit = _servers(arena.stack)
+    arena.under_way()
+    for number in (0, 1):
+        rabbit.kill_node(number)
+    time.sleep(15)
+    for number in (0, 1):
+        rabbit.start_node(number)
+    arena.recovers(60)
 
 
 def _servers(stack: Stack) -> Rabbit:
