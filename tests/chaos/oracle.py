@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import text
 
+from crawler.adapters.frontier.redis_connection import connect_redis
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from tests.chaos.stack import Crawl, Stack
 from tests.site.graph import address
@@ -105,7 +106,7 @@ def _left_in_frontier(stack: Stack, crawl: Crawl) -> Iterator[str]:
     left: list[bytes] = []
     ready: list[bytes] = []
     with ExitStack() as connections:
-        servers = [stack.servers.redis(), *(shard.client() for shard in stack.shards)]
+        servers = [connect_redis(stack.tools.settings.redis_database(0)), *(shard.client() for shard in stack.shards)]
         for redis in map(connections.enter_context, servers):
             left += [key for key in redis.scan_iter(f"*{crawl.id.hex}*") if b":events:" not in key]
             left += list(redis.scan_iter("cr:host:*:waiters"))
