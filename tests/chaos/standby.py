@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import psycopg2
 
 from crawler.embedded.postgres import programs
@@ -49,31 +48,15 @@ class PostgresPair:
     def fail_over(self) -> None:
         self._processes[0].kill()
         self._processes[0].wait()
-        self.promote()
-
-    def freeze_primary(self) -> None:
-        """As a machine without power, for the processes of its connections, too: nobody is told."""
-        for process in self._family(0):
-            process.suspend()
-
-    def promote(self) -> None:
         self._ask(1, "SELECT pg_promote()")
 
     def stop(self) -> None:
-        for number, main in enumerate(self._processes):
-            for process in self._family(number):
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
-            main.wait()
-            self._guard.remove(main.pid)
+        for process in self._processes:
+            process.kill()
+            process.wait()
+            self._guard.remove(process.pid)
         self._guard.close()
         shutil.rmtree(self.home)
-
-    def _family(self, at: int) -> list[psutil.Process]:
-        if self._processes[at].poll() is not None:
-            return []
-        main = psutil.Process(self._processes[at].pid)
-        return [main, *main.children(recursive=True)]
 
     def _serve(self, home: Path, at: int) -> None:
         options = {

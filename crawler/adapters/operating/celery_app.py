@@ -16,6 +16,8 @@ from crawler.adapters.operating.queues import QUEUES, ROUTES
 from crawler.config import Settings
 from crawler.server_urls import SentinelUrl
 
+# How long Redis may take to answer before it is asked anew, maybe another server.
+REDIS_ANSWER_SECONDS = 8.0
 # How long RabbitMQ may take to confirm a message. A cluster without a majority of its members never does.
 CONFIRM_SECONDS = 10
 # A worker tells monitors what it does in between, and nothing else happens while it waits for that.
@@ -98,7 +100,7 @@ def make_celery(settings: Settings) -> Celery:
         broker_transport_options={**_transport_options(visibility), **_sentinel_options(settings)},
         result_backend_transport_options={"visibility_timeout": visibility, **_sentinel_options(settings)},
         visibility_timeout=visibility,
-        redis_socket_timeout=15.0,
+        redis_socket_timeout=REDIS_ANSWER_SECONDS,
         redis_socket_connect_timeout=5.0,
         redis_socket_keepalive=not settings.results.startswith("redis+socket"),  # unix sockets know no such thing
         redis_backend_health_check_interval=25,
@@ -154,9 +156,9 @@ def _beat_options(settings: Settings) -> dict[str, Any]:
     """RedBeat's connection. No retries: beat is restarted, and nothing else may wait for it."""
     known = SentinelUrl.read(settings.redis_database(2))
     if known is None:
-        return {"socket_timeout": 15}
+        return {"socket_timeout": REDIS_ANSWER_SECONDS}
     return {
-        "socket_timeout": 15,
+        "socket_timeout": REDIS_ANSWER_SECONDS,
         "sentinels": known.hosts,
         "service_name": known.service,
         "db": known.database,
@@ -172,7 +174,7 @@ def _transport_options(visibility: int) -> dict[str, Any]:
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
         "brpop_timeout": 10,  # how long a worker at rest waits for a message before it asks again
-        "socket_timeout": 15,
+        "socket_timeout": REDIS_ANSWER_SECONDS,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
         "health_check_interval": 10,  # how long after that a silent connection is given up

@@ -32,16 +32,6 @@ def failed_postgres(arena: Arena) -> None:
     arena.recovers(60)
 
 
-@scenario(seconds=90, standby=True)
-def silent_postgres(arena: Arena) -> None:
-    """The Postgres primary is silent for good, as a machine without power; its standby is promoted 5 s later."""
-    arena.under_way()
-    _pair(arena).freeze_primary()
-    time.sleep(5)
-    _pair(arena).promote()
-    arena.recovers(90)
-
-
 def _sentinels(arena: Arena) -> SentinelServers:
     assert arena.stack.sentinels is not None
     return arena.stack.sentinels
