@@ -9,8 +9,6 @@ from tests.chaos.scenario import Arena, scenario
 
 STEPS = 7
 RECOVERY_SECONDS = 60.0
-UNTOLD_SECONDS = 90.0
-"""After faults that nobody is told of: one timeout after the other has to pass."""
 
 OFTEN = (
     faults.kill_child,
@@ -88,7 +86,7 @@ def attack(arena: Arena, steps: list[Step]) -> None:
     for step in steps:
         time.sleep(step.pause_seconds)
         step.fault(arena.stack, Random(step.seed))
-        arena.recovers(UNTOLD_SECONDS if step.fault is faults.forget_redis_connections else RECOVERY_SECONDS)
+        arena.recovers(RECOVERY_SECONDS)
 
 
 @scenario(seconds=90, pages=600)
