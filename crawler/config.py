@@ -5,7 +5,7 @@ import re
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -13,11 +13,13 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from crawler.domain.hosts.egress import EgressRule
 from crawler.errors import SettingsError
 from crawler.server_urls import (
+    OBJECTS_EXAMPLE,
     POSTGRES_EXAMPLE,
     REDIS_EXAMPLE,
     SentinelUrl,
     celery_url,
     has_redis_server,
+    is_object_storage,
     postgres_url,
     redis_database,
     several_urls,
@@ -42,7 +44,12 @@ class Settings(BaseSettings):
     frontier_urls: SecretStr | None = Field(
         None, description="Comma-separated Redis servers that share the frontier by host; unset is REDIS_URL"
     )
-    broker_url: SecretStr | None = Field(None, description="Celery broker; unset is database n+1 of REDIS_URL")
+    broker_url: SecretStr | None = Field(
+        None, description="Celery broker, or members of a cluster separated by `;`; unset is database n+1 of REDIS_URL"
+    )
+    broker_queue_type: Literal["classic", "quorum"] = Field(
+        "classic", description="RabbitMQ's queues: on one server, or copied to the members of a cluster"
+    )
     data_dir: Path = Field(default_factory=_default_data_dir, description="Embedded servers, keys, logs")
     secret_key: SecretStr | None = Field(
         None, description="Encrypts projects' credentials; unset keeps one in DATA_DIR"
@@ -241,15 +248,18 @@ class Settings(BaseSettings):
     @classmethod
     def _is_broker(cls, value: SecretStr | None) -> SecretStr | None:
         known = {"redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp", "sentinel"}
-        if value and value.get_secret_value().partition("://")[0] not in known:
-            raise ValueError("must look like redis://host:6379/1 or amqp://user:password@host//")
+        schemes = {url.strip().partition("://")[0] for url in value.get_secret_value().split(";")} if value else set()
+        if not schemes <= known or len(schemes) > 1:
+            raise ValueError(
+                "must look like redis://host:6379/1 or amqp://user:password@host//, or amqp://…;amqp://… for several"
+            )
         return value
 
     @field_validator("snapshot_url")
     @classmethod
     def _is_object_storage(cls, value: str | None) -> str | None:
-        if value and not re.fullmatch(r"(s3|gs|az)://[^/\s@#?]+(/[^\s#?]*)?|file:///[^\s#?]+", value):
-            raise ValueError("must look like s3://bucket/folder or file:///directory, without a password")
+        if value and not is_object_storage(value):
+            raise ValueError(OBJECTS_EXAMPLE)
         return value
 
     @field_validator("embed_url")
@@ -279,6 +289,12 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _copies_queues_of_a_cluster(self) -> Self:
+        if self.broker_queue_type == "quorum" and not (self.broker_url and self.uses_rabbitmq):
+            raise ValueError("CRAWLER_BROKER_QUEUE_TYPE=quorum needs CRAWLER_BROKER_URL=amqp://…")
+        return self
+
+    @model_validator(mode="after")
     def _lease_outlives_request(self) -> Self:
         if self.lease_seconds < 2 * self.http_timeout_seconds:
             raise ValueError("CRAWLER_LEASE_SECONDS must be at least twice CRAWLER_HTTP_TIMEOUT_SECONDS")
@@ -287,6 +303,10 @@ class Settings(BaseSettings):
     @cached_property
     def broker(self) -> str:
         return self.broker_url.get_secret_value() if self.broker_url else self.results
+
+    @property
+    def uses_rabbitmq(self) -> bool:
+        return self.broker.startswith(("amqp", "pyamqp"))
 
     @cached_property
     def results(self) -> str:

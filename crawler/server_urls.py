@@ -1,4 +1,4 @@
-"""URLs of Postgres and Redis as people write them, several servers included, and as our libraries read them."""
+"""URLs of Postgres, Redis and object storage as people write them, several servers included, and as libraries do."""
 
 import re
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit, urlunspl
 
 POSTGRES_EXAMPLE = "must look like postgresql://user:password@host:5432/name, or host1:5432,host2:5432 for several"
 REDIS_EXAMPLE = "must look like redis://:password@host:6379/0 or sentinel://:password@host1,host2,host3/service/0"
+OBJECTS_EXAMPLE = "must look like s3://bucket/folder or file:///directory, without a password"
 SENTINEL = "sentinel"
 SENTINEL_PORT = 26379
 
@@ -86,6 +87,10 @@ def _sentinel(host: str) -> tuple[str, int]:
 def several_urls(text: str) -> tuple[str, ...]:
     """URLs that are separated by commas. One URL may itself name several hosts, with commas between them."""
     return tuple(url for part in re.split(r",(?=\s*[a-z]+://)", text) if (url := part.strip().rstrip(",")))
+
+
+def is_object_storage(url: str) -> bool:
+    return re.fullmatch(r"(s3|gs|az)://[^/\s@#?]+(/[^\s#?]*)?|file:///[^\s#?]+", url) is not None
 
 
 def has_redis_server(url: str) -> bool:

@@ -7,6 +7,7 @@ import gc
 import multiprocessing
 import threading
 import time
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from celery.signals import (
 
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
 from crawler.adapters.operating.celery_app import make_celery
+from crawler.adapters.operating.celery_queue import CeleryQueue
 from crawler.adapters.operating.queues import COORDINATOR, OWN
 from crawler.bootstrap import App, build, with_servers
 from crawler.bootstrap.fitness import refuse_unfit_machine
@@ -100,6 +102,9 @@ def _start(**_: Any) -> None:
 
 def _check_servers() -> None:
     refuse_unfit_machine(settings)
+    if settings.broker_queue_type == "quorum":
+        with suppress(RedisUnavailable):  # the worker waits for its broker
+            CeleryQueue(app).declare()
     with connect_redis(settings.redis_database(0)) as redis:
         try:
             check_redis(redis, time.time())

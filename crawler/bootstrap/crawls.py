@@ -13,6 +13,7 @@ from crawler.adapters.operating.long_turn import LongTurn
 from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.hosts.robots import product_token
 from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
@@ -141,8 +142,15 @@ class Crawls:
             prune=self._app.operating.pruner.hourly,
             hints=self._app.hints,
             clock=self._app.clock,
+            requests_may_take=self._requests_may_take,
             look_at_settings=self._app.current_settings.look,
         )
+
+    def _requests_may_take(self) -> float:
+        """Seconds until all requests that are under way now have ended."""
+        now_ms = int(self._app.clock().timestamp() * 1000)
+        at_work = any(self._app.frontier.lane_load(lane, now_ms).shifts for lane in Lane)
+        return self._app.settings.http_timeout_seconds if at_work else 0
 
     @cached_property
     def tend_large(self) -> TendLargeCrawl:

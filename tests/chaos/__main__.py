@@ -60,7 +60,8 @@ def _line(report: Report) -> str:
     notes = f"  ({'; '.join(report.notes)})" if report.notes else ""
     outcome = "skip" if report.skipped else "ok  " if report.ok else "FAIL"
     return (
-        f"{outcome}  {report.name:24} {report.seconds:5.1f} s  recovery {recovery} s  {report.repeats} repeats{notes}"
+        f"{outcome}  {report.name:24} {report.seconds:5.1f} s  recovery {recovery} s  still {report.stillness:.1f} s  "
+        f"{report.repeats} repeats{notes}"
     )
 
 

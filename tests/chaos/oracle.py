@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import text
 
+from crawler.adapters.frontier.redis_connection import connect_redis
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from tests.chaos.stack import Crawl, Stack
 from tests.site.graph import address
@@ -105,7 +106,7 @@ def _left_in_frontier(stack: Stack, crawl: Crawl) -> Iterator[str]:
     left: list[bytes] = []
     ready: list[bytes] = []
     with ExitStack() as connections:
-        servers = [stack.servers.redis(), *(shard.client() for shard in stack.shards)]
+        servers = [connect_redis(stack.tools.settings.redis_database(0)), *(shard.client() for shard in stack.shards)]
         for redis in map(connections.enter_context, servers):
             left += [key for key in redis.scan_iter(f"*{crawl.id.hex}*") if b":events:" not in key]
             left += list(redis.scan_iter("cr:host:*:waiters"))
@@ -179,6 +180,12 @@ def _repeats(stack: Stack, crawl: Crawl) -> Iterator[str]:
     for (host, target), times in _asked(stack, crawl).items():
         if times > 1:
             yield f"{target} of {host} was asked for {times} times although nothing was lost"
+
+
+def stillness(stack: Stack) -> float:
+    """The longest time in which nothing was asked for between the first request and the last."""
+    moments = sorted(request.arrived for request in stack.site.requests())
+    return max((later - sooner for sooner, later in pairwise(moments)), default=0.0)
 
 
 def repeats(stack: Stack, crawls: Iterable[Crawl]) -> int:

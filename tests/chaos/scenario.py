@@ -72,6 +72,8 @@ class Report:
     seconds: float
     recoveries: tuple[float, ...]
     repeats: int
+    stillness: float
+    """The longest time without a request."""
     notes: tuple[str, ...]
     problems: tuple[str, ...]
     logs: Path
@@ -108,27 +110,34 @@ def scenario(
 def run(chosen: Scenario, seed: int, directory: Path) -> Report:
     directory.mkdir(parents=True)
     if lack := chosen.needs():
-        return Report(chosen.name, seed, 0, (), 0, (lack,), (), directory, skipped=True)
+        return Report(chosen.name, seed, 0, (), 0, 0, (lack,), (), directory, skipped=True)
     began = time.monotonic()
     problems: list[str] = []
+    repeats, stillness = 0, 0.0
     stack = Stack(directory, seed=seed, **chosen.stack)
     arena = Arena(stack, seed, Random(f"{chosen.name}/{seed}"))
     try:
         with stack:
             began = time.monotonic()
             problems += _act_and_judge(chosen, arena)
-            repeats = oracle.repeats(stack, arena.crawls)
+            repeats, stillness = oracle.repeats(stack, arena.crawls), oracle.stillness(stack)
             if missing := oracle.unlogged(stack, arena.crawls):
                 arena.note(f"{missing} requests are not in the audit")
     except AssertionError as exc:
         problems.append(f"{type(exc).__name__}: {exc}")
-        repeats = 0
     except Exception:  # noqa: BLE001 - one broken scenario must not hide the others
         problems.append(traceback.format_exc())
-        repeats = 0
     seconds = time.monotonic() - began
     return Report(
-        chosen.name, seed, seconds, tuple(arena.recoveries), repeats, tuple(arena.notes), tuple(problems), directory
+        chosen.name,
+        seed,
+        seconds,
+        tuple(arena.recoveries),
+        repeats,
+        stillness,
+        tuple(arena.notes),
+        tuple(problems),
+        directory,
     )
 
 

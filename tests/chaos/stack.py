@@ -29,7 +29,9 @@ from crawler.errors import DatabaseUnavailable
 from crawler.supervisor import FileOutput, ProcessSpec, Supervisor
 from tests.chaos.proxy import Proxy
 from tests.chaos.rabbit import Rabbit
+from tests.chaos.sentinels import SentinelServers
 from tests.chaos.servers import POSTGRES, VALKEY, FragileServers
+from tests.chaos.standby import PostgresPair
 from tests.integration.frontier.valkey_process import ValkeyProcess
 from tests.site.client import Site
 from tests.site.graph import Expected, address
@@ -73,13 +75,17 @@ class Stack:
         workers: tuple[str, ...] = ("fetch-1", "fetch-2"),
         beat: bool = True,
         clock_jump: tuple[float, float] | None = None,
-        rabbit: bool = False,
+        rabbit: int = 0,
         shards: int = 0,
+        sentinels: bool = False,
+        standby: bool = False,
         environment: Mapping[str, str] | None = None,
         **site: Any,
     ) -> None:
         """`clock_jump`: after how long the clock of the first fetch worker jumps, and by how much.
 
+        `rabbit`: how many servers of RabbitMQ carry the messages; with 0 Redis does.
+        `sentinels`, `standby`: Redis or Postgres have a stand-in, and workers know both.
         `shards`: how many servers the frontier has; with 0 it is where everything else is.
         """
         self.directory = directory
@@ -89,7 +95,9 @@ class Stack:
         self.fetchers = workers
         self._beat = beat
         self._clock_jump = clock_jump
-        self.rabbit = Rabbit(directory / "rabbit") if rabbit else None
+        self.rabbit = Rabbit(directory / "rabbit", rabbit) if rabbit else None
+        self.sentinels = SentinelServers(directory / "sentinels") if sentinels else None
+        self.pair = PostgresPair() if standby else None
         self.shards = [ValkeyProcess(directory / f"shard{number}") for number in range(shards)]
         self._environment = {**TIMES, **(environment or {})}
         self._exit = ExitStack()
@@ -113,6 +121,10 @@ class Stack:
             self._exit.callback(self.rabbit.close)
             self.rabbit.start()
             self._environment["CRAWLER_BROKER_URL"] = self.rabbit.url
+        for stand_in in (self.sentinels, self.pair):
+            if stand_in:
+                self._exit.callback(stand_in.stop)
+                stand_in.start()
         for shard in self.shards:
             shard.directory.mkdir()
             shard.start()
@@ -141,8 +153,8 @@ class Stack:
                 **{
                     **given,
                     "failpoint": "",
-                    "database_url": self.servers.database_url,
-                    "redis_url": self.servers.redis_url,
+                    "database_url": self.pair.url if self.pair else self.servers.database_url,
+                    "redis_url": self.sentinels.url if self.sentinels else self.servers.redis_url,
                     "data_dir": self.data_dir,
                     "max_pages_ceiling": 1_000_000,
                 }
@@ -153,12 +165,13 @@ class Stack:
         """Of a worker: it knows the servers only through the proxies."""
         keep = {name: value for name, value in os.environ.items() if not name.startswith(("CRAWLER_", "COVERAGE_"))}
         ports = {name: f"127.0.0.1:{network.port}" for name, network in self.networks.items()}
+        database = f"postgresql://crawler@{ports[POSTGRES]}/crawler?sslmode=disable"
         return {
             **keep,
             **self._environment,
             "CRAWLER_DATA_DIR": str(self.data_dir),
-            "CRAWLER_DATABASE_URL": f"postgresql://crawler@{ports[POSTGRES]}/crawler?sslmode=disable",
-            "CRAWLER_REDIS_URL": f"redis://{ports[VALKEY]}/0",
+            "CRAWLER_DATABASE_URL": self.pair.url if self.pair else database,
+            "CRAWLER_REDIS_URL": self.sentinels.url if self.sentinels else f"redis://{ports[VALKEY]}/0",
             "CRAWLER_EGRESS_ALLOW": "127.0.0.0/8",
             "CRAWLER_MAX_PAGES_CEILING": "1000000",
             "CRAWLER_USER_AGENT": "crawler-chaos/1 (+https://example.test/bot)",

@@ -19,6 +19,8 @@ MAX_SKEW_SECONDS = 5.0
 PERSON_SECONDS = 2.0
 """How long a person who waits for a response is left without one."""
 
+ANSWER_SECONDS = 8.0
+"""How long Redis may take to answer before it is asked anew, maybe another server."""
 SENTINEL_SECONDS = 1.0
 """How long one sentinel may take to answer before the next is asked."""
 
@@ -50,7 +52,7 @@ def connect_redis(url: str, patience_seconds: float = PERSON_SECONDS) -> Redis:
     A worker retries for longer than a person would wait: its leases hold, so its results are worth keeping.
     """
     options: dict[str, Any] = {
-        "socket_timeout": 15,
+        "socket_timeout": ANSWER_SECONDS,
         "socket_connect_timeout": 5,
         "health_check_interval": 25,
         # A command whose reply was lost may have run. Scripts are fenced by tokens, so a retry is safe.

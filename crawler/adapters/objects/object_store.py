@@ -6,7 +6,7 @@ Postgres refers to no more hurts nobody who writes the same bytes meanwhile.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -25,10 +25,17 @@ else:
     obstore_store = LazyModule("obstore.store")
 
 AT_ONCE = 8
+PART_BYTES = 8 * 2**20
+"""Of an object that is written as it is made. S3 takes 10,000 of them: 80 GB."""
+PARTS_AT_ONCE = 2
 LISTED_AT_ONCE = 1000
 MARK = b"@"
 """Begins a reference. No zstd frame begins so."""
 _BETWEEN = "#"
+
+
+class StorageUnavailable(Unavailable):
+    """The storage does not respond, or an object is gone."""
 
 
 class ObjectStore:
@@ -44,6 +51,27 @@ class ObjectStore:
             store = _connect(self.url, os.getpid())
             list(threads.map(lambda name, thing: obstore.put(store, name, thing[1]), names, things))
         return [self._reference(name) for name in names]
+
+    def write(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Write an object of that name, in place of an older one. It appears when it is complete, or not at all."""
+        with _told(self.url):
+            store = _connect(self.url, os.getpid())
+            # Not by handing over the iterator: what makes the chunks may itself read objects.
+            with obstore.open_writer(store, name, buffer_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE) as writer:
+                for chunk in chunks:
+                    writer.write(chunk)
+
+    def write_small(self, name: str, content: bytes) -> None:
+        """The same with one request."""
+        with _told(self.url):
+            obstore.put(_connect(self.url, os.getpid()), name, content, use_multipart=False)
+
+    def try_to_write(self) -> None:
+        """Raises if objects cannot be written, or not be deleted."""
+        with _told(self.url):
+            store, name = _connect(self.url, os.getpid()), f"probe-{uuid4().hex}"
+            obstore.put(store, name, b"")
+            obstore.delete(store, name)
 
     def delete(self, references: Sequence[bytes]) -> None:
         """Delete objects of this store. Those that are gone already do not matter."""
@@ -105,11 +133,13 @@ def _told(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError as exc:
-        raise SettingsError(f"To keep pages at {url}, install 'crawl-watcher[objects]'.") from exc
+        raise SettingsError(f"To keep anything at {url}, install 'crawl-watcher[objects]'.") from exc
     except FileNotFoundError as exc:
-        raise Unavailable(f"What was stored at {url} is gone: {exc}") from exc
+        raise StorageUnavailable(f"What was stored at {url} is gone: {exc}") from exc
     except (obstore.exceptions.BaseError, OSError) as exc:
-        raise Unavailable(f"The object storage at {url} does not answer as it should: {_first_line(exc)}") from exc
+        raise StorageUnavailable(
+            f"The object storage at {url} does not answer as it should: {_first_line(exc)}"
+        ) from exc
 
 
 def _first_line(exc: Exception) -> str:

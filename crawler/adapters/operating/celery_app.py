@@ -16,8 +16,18 @@ from crawler.adapters.operating.queues import OWN, OWN_ROUTES, QUEUES
 from crawler.config import Settings
 from crawler.server_urls import SentinelUrl
 
-# Classic durable queues, as any Celery app declares them: a service that sends us tasks needs no broker settings.
-RABBITMQ = ("amqp", "pyamqp")
+# How long Redis may take to answer before it is asked anew, maybe another server.
+REDIS_ANSWER_SECONDS = 8.0
+# How long RabbitMQ may take to confirm a message. A cluster without a majority of its members never does.
+CONFIRM_SECONDS = 10
+# A worker tells monitors what it does in between, and nothing else happens while it waits for that.
+SILENT_SECONDS = 4
+# A silent RabbitMQ is left after twice as long.
+HEARTBEAT_SECONDS = 8
+# After which the next member of a cluster is tried, if one does not answer.
+CONNECT_SECONDS = 4
+# The shortest wait that RabbitMQ's quorum queues can count.
+SHORTEST_COUNTDOWN_SECONDS = 1
 # Beat's lock must outlive several loops, or a short pause of the process loses it.
 BEAT_LOOP_SECONDS = 5
 BEAT_LOCK_SECONDS = 60
@@ -25,16 +35,39 @@ BEAT_LOCK_SECONDS = 60
 QUEUE_SECONDS = 300
 
 
+class _App(Celery):  # type: ignore[misc]
+    """Celery, as far as every message is concerned, whoever sends it."""
+
+    def send_task(
+        self, name: str, args: Any = None, kwargs: Any = None, countdown: float | None = None, **options: Any
+    ) -> Any:
+        if countdown and self.conf.task_default_queue_type == "quorum":
+            countdown = max(countdown, SHORTEST_COUNTDOWN_SECONDS)
+        return super().send_task(name, args, kwargs, countdown, **{"confirm_timeout": CONFIRM_SECONDS, **options})
+
+
+def durable_queue(name: str, queue_type: str) -> Queue:
+    """A queue with an exchange of its own: queues that share the default one would all get every message.
+
+    Classic ones are declared as any Celery app does: a service that sends us tasks needs no broker settings. Messages
+    for quorum queues wait in RabbitMQ until they are due, not in a worker, whose places they would take there; that
+    needs an exchange of topics.
+    """
+    if queue_type == "quorum":
+        return Queue(name, Exchange(name, "topic"), routing_key=name, queue_arguments={"x-queue-type": "quorum"})
+    return Queue(name, Exchange(name), routing_key=name)
+
+
 def make_celery(settings: Settings) -> Celery:
-    app = Celery("crawler", set_as_current=False)
+    app = _App("crawler", set_as_current=False)
     hard_limit = int(settings.shift_seconds + settings.lease_seconds + 60)
     visibility = max(3 * hard_limit, 600)
     app.conf.update(
         broker_url=settings.broker,
         result_backend=settings.results,
         task_default_queue="coordinator",
-        # Each queue has an exchange of its own: queues that share the default one would all get every message.
-        task_queues=[Queue(name, Exchange(name), routing_key=name) for name in (*QUEUES, OWN)],
+        task_default_queue_type=settings.broker_queue_type,
+        task_queues=[durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, OWN)],
         task_create_missing_queues=False,
         task_routes={name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
         # JSON in both directions: a pickle in the broker is refused, never loaded.
@@ -67,7 +100,7 @@ def make_celery(settings: Settings) -> Celery:
         broker_transport_options={**_transport_options(visibility), **_sentinel_options(settings)},
         result_backend_transport_options={"visibility_timeout": visibility, **_sentinel_options(settings)},
         visibility_timeout=visibility,
-        redis_socket_timeout=15.0,
+        redis_socket_timeout=REDIS_ANSWER_SECONDS,
         redis_socket_connect_timeout=5.0,
         redis_socket_keepalive=not settings.results.startswith("redis+socket"),  # unix sockets know no such thing
         redis_backend_health_check_interval=25,
@@ -94,8 +127,22 @@ def make_celery(settings: Settings) -> Celery:
             },
         },
     )
-    if settings.broker.startswith(RABBITMQ):
-        app.conf.update(broker_transport_options={"confirm_publish": True}, broker_heartbeat=30)
+    if settings.uses_rabbitmq:
+        app.conf.update(
+            # As a list of one: Celery prepares each entry for messages that wait, and waits for those that are away.
+            broker_url=[settings.broker],
+            broker_read_url=settings.broker,
+            broker_write_url=settings.broker,
+            broker_transport_options={
+                "confirm_publish": True,
+                "read_timeout": SILENT_SECONDS,
+                "write_timeout": SILENT_SECONDS,
+                # For all members: kombu gives up after the first one that does not answer in the time for one.
+                "connect_retries_timeout": CONNECT_SECONDS * (settings.broker.count(";") + 1),
+            },
+            broker_connection_timeout=CONNECT_SECONDS,
+            broker_heartbeat=HEARTBEAT_SECONDS,
+        )
     return app
 
 
@@ -109,9 +156,9 @@ def _beat_options(settings: Settings) -> dict[str, Any]:
     """RedBeat's connection. No retries: beat is restarted, and nothing else may wait for it."""
     known = SentinelUrl.read(settings.redis_database(2))
     if known is None:
-        return {"socket_timeout": 15}
+        return {"socket_timeout": REDIS_ANSWER_SECONDS}
     return {
-        "socket_timeout": 15,
+        "socket_timeout": REDIS_ANSWER_SECONDS,
         "sentinels": known.hosts,
         "service_name": known.service,
         "db": known.database,
@@ -126,8 +173,8 @@ def _transport_options(visibility: int) -> dict[str, Any]:
         "visibility_timeout": visibility,
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
-        "socket_timeout": 15,
+        "socket_timeout": REDIS_ANSWER_SECONDS,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
-        "health_check_interval": 25,
+        "health_check_interval": 10,  # how long after that a silent connection is given up
     }

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from celery import Celery, chain
-from kombu.entity import Exchange, Queue
 from kombu.exceptions import ChannelError, OperationalError
 
-from crawler.adapters.operating.celery_app import QUEUE_SECONDS
+from crawler.adapters.operating.celery_app import QUEUE_SECONDS, durable_queue
 from crawler.adapters.operating.queues import LANE_QUEUE, OWN_ROUTES, QUEUES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from crawler.domain.acquisition.extractions import Handed
 
 # A queue of another service: none of our workers takes from it.
-_CLASSIFICATION = Queue("classification", Exchange("classification"), routing_key="classification")
+CLASSIFICATION = "classification"
 # A hint at documents or entries that no worker took by then is worthless: the reconciler has sent others.
 WORK_EXPIRES_SECONDS = 120
 # Longest countdown of a message: longer waits are scores in the frontier.
@@ -32,12 +31,14 @@ class CeleryQueue:
 
     def __init__(self, app: Celery) -> None:
         self._app = app
+        members = str(app.conf.broker_write_url or "").count("://")
+        self._retry_policy = {"max_retries": 2 * max(1, members), "interval_start": 0.1, "interval_step": 0.2}
 
     def ping(self) -> None:
         """Raises when the broker does not respond within a few seconds."""
         try:
             with self._app.connection_for_write() as connection:
-                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=5)
+                _reach(connection, 5)
         except OperationalError as exc:
             raise _unavailable() from exc
 
@@ -49,8 +50,23 @@ class CeleryQueue:
         try:
             # A kept connection: connecting takes ten times as long as asking.
             with self._app.pool.acquire(block=True) as connection:
-                connection.ensure_connection(max_retries=1, interval_start=0.1, timeout=3)
-                return {name: _length(connection, name) for name in queues}
+                _reach(connection, 3)
+                try:
+                    return {name: _length(connection, name) for name in queues}
+                except connection.recoverable_connection_errors:  # its server has gone since it was used last
+                    connection.collect()
+                    _reach(connection, 3)
+                    return {name: _length(connection, name) for name in queues}
+        except OperationalError as exc:
+            raise _unavailable() from exc
+
+    def declare(self) -> None:
+        """Make all queues, too those that no worker takes from yet: RabbitMQ binds them where messages wait."""
+        try:
+            with self._app.connection_for_write() as connection:
+                _reach(connection, 5)
+                for queue in self._app.amqp.queues.values():
+                    queue(connection.default_channel).declare()
         except OperationalError as exc:
             raise _unavailable() from exc
 
@@ -82,11 +98,11 @@ class CeleryQueue:
             self._app.send_task(
                 task,
                 kwargs=handed._asdict(),
-                queue=_CLASSIFICATION,
+                queue=durable_queue(CLASSIFICATION, self._app.conf.task_default_queue_type),
                 task_id=handed.job_id,
                 ignore_result=True,
                 retry=True,
-                retry_policy={"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2},
+                retry_policy=self._retry_policy,
                 argsrepr="()",
                 kwargsrepr=f"{{'job_id': '{handed.job_id}', …}}",  # shown by monitors: without the page's text
             )
@@ -143,10 +159,16 @@ class CeleryQueue:
                 expires=expires,
                 ignore_result=True,
                 retry=True,
-                retry_policy={"max_retries": 2, "interval_start": 0.1, "interval_step": 0.2},
+                retry_policy=self._retry_policy,
             )
         except OperationalError as exc:
             raise _unavailable() from exc
+
+
+def _reach(connection: Any, seconds: float) -> None:
+    """Connect, if need be to another member of the cluster. `seconds` for each of them."""
+    members = max(1, len(connection.alt))
+    connection.ensure_connection(max_retries=members, interval_start=0.1, timeout=members * seconds)
 
 
 def _length(connection: Any, queue: str) -> int:

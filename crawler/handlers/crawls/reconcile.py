@@ -59,6 +59,7 @@ class Reconcile:
         prune: Callable[[datetime], int],
         hints: Hints,
         clock: Clock,
+        requests_may_take: Callable[[], float],
         look_at_settings: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
@@ -77,6 +78,7 @@ class Reconcile:
         self._prune = prune
         self._hints = hints
         self._clock = clock
+        self._requests_may_take = requests_may_take
         self._look_at_settings = look_at_settings
         self._pruned_at = datetime.min.replace(tzinfo=UTC)
 
@@ -142,7 +144,7 @@ class Reconcile:
             self._finish_crawl.interrupt(crawl)
             return
         owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
-        self._hold_hosts(self._fill_frontier.hosts(crawl.id), owed_seconds)
+        self._hold_hosts(self._fill_frontier.hosts(crawl.id), max(owed_seconds, self._requests_may_take()))
         self._fill_frontier(crawl)
 
     def _waits_for_browser(self, crawl: CrawlJob) -> bool:
@@ -159,7 +161,7 @@ class Reconcile:
         self._fill_frontier(self._record_rendering(crawl.id, record))
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
-        """Hold hosts for a while: Redis lost when they were last requested, and it may have been just now."""
+        """Hold hosts for a while: Redis lost when they were last requested, and which requests are still under way."""
         for host in hosts:
             if not self._frontier.host(host).robots_until_ms:
                 self._restore_robots(host)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.max_pages import limits_of
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
@@ -81,3 +82,21 @@ def test_a_sitemap_that_was_not_read_before_redis_forgot_it_is_read_after(crawle
         crawler.tools.frontier.open_crawl(crawl.id, limits_of(crawl)._replace(delay_ms=0))
         crawler.tools.engine.work_shift.shift_seconds = 5
         assert crawler.run(crawl).pages_crawled == 15
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_hosts_rest_after_a_loss_while_requests_of_others_may_be_under_way(
+    crawler: Engine, site: Site, others: int
+) -> None:
+    """How many there are was lost, too, and a host's limit holds for them."""
+    lay(site, {"/": ["/a"], "/a": []})
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "use_sitemaps": False})
+    crawler.tools.redis.flushall()
+    for number in range(others):
+        crawler.tools.frontier.enter_shift(Lane.HTTP, f"of another worker {number}", 10)
+    before = time.time()
+    crawler.tools.crawls.reconcile()
+    rests = crawler.tools.frontier.host(f"127.0.0.1:{site.port}").blocked_until_ms / 1000
+    assert crawler.tools.frontier.stats(crawl.id) is not None
+    longest = crawler.tools.settings.http_timeout_seconds
+    assert (before + longest <= rests <= time.time() + longest) if others else rests == 0

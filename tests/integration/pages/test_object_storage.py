@@ -1,25 +1,29 @@
 """Pages in object storage or in a directory: everything that reads them goes on as if they were in Postgres."""
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from requests import RequestException, get
+from warcio.archiveiterator import ArchiveIterator
 
-from crawler.adapters.objects.object_store import ObjectStore, read_object
+from crawler.adapters.objects.object_store import MARK, ObjectStore, read_object
+from crawler.adapters.pages.export_files import ObjectFolder
 from crawler.adapters.pages.move_snapshots import move_snapshots
 from crawler.adapters.postgres.retention import Pruner, Retention
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.engine.ledger import Picture
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
-from crawler.errors import SettingsError, Unavailable
+from crawler.errors import Invalid, SettingsError, Unavailable
 from tests.chaos.rabbit import free_ports
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -149,14 +153,18 @@ def test_a_storage_that_takes_nothing_loses_no_page(crawler: Engine, site: Site,
     assert crawler.run(crawl).pages_crawled == 2
 
 
+def on_these_servers(crawler: Engine, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_DATABASE_URL", crawler.tools.database.url.render_as_string())
+    monkeypatch.setenv("CRAWLER_REDIS_URL", redis_url)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
+
+
 def test_the_command_moves_pages_both_ways(
     crawler: Engine, site: Site, url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     edited(crawler, site)
-    monkeypatch.setenv("CRAWLER_DATABASE_URL", crawler.tools.database.url.render_as_string())
-    monkeypatch.setenv("CRAWLER_REDIS_URL", redis_url)
-    monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
+    on_these_servers(crawler, redis_url, monkeypatch)
     for place, first in (("postgres", b"("), (url, b"@")):
         assert exit_status(partial(cli, ["move", "--to-snapshots", place])) == 0
         assert "3 pages and pictures were moved." in capsys.readouterr().out
@@ -164,3 +172,51 @@ def test_the_command_moves_pages_both_ways(
     assert exit_status(partial(cli, ["move", "--to-snapshots", "ftp://somewhere"])) == SettingsError.exit_code
     assert "must look like s3://bucket/folder" in capsys.readouterr().err
     assert exit_status(partial(cli, ["move"])) == SettingsError.exit_code
+
+
+def content_of(url: str, name: str) -> bytes:
+    return read_object(MARK + f"{url}#{name}".encode())
+
+
+def test_exports_are_written_to_object_storage(
+    crawler: Engine, site: Site, url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    crawl = edited(crawler, site)
+    on_these_servers(crawler, redis_url, monkeypatch)
+    place, names = f"{url}/exports", ("crawl.warc.gz", "site.md")
+    command = ["export", str(crawl.id), "--format", "warc", "--format", "markdown", "--json", "--output"]
+    for _ in range(2):  # the second time in place of the first
+        assert exit_status(partial(cli, [*command, place])) == 0
+        assert json.loads(capsys.readouterr().out.splitlines()[-1])["files"] == [f"{place}/{name}" for name in names]
+    assert exit_status(partial(cli, [*command, str(tmp_path / "beside")])) == 0
+    records = ArchiveIterator(BytesIO(content_of(place, names[0])))
+    bodies = {
+        record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
+        for record in records
+        if record.rec_type == "response"
+    }
+    assert bodies.keys() == {site.url("/"), site.url("/a")}
+    assert b"New words stand here." in bodies[site.url("/a")]
+    for name in ("site.md", "markdown/a.md"):
+        assert content_of(place, name) == (tmp_path / "beside" / name).read_bytes()
+
+
+def test_an_export_that_breaks_off_leaves_the_one_before(url: str) -> None:
+    place = ObjectFolder(url)
+    place.write("crawl.warc.gz", [b"whole"])
+
+    def broken() -> Iterator[bytes]:
+        for _ in range(20):
+            yield bytes(2**20)
+        raise Unavailable("Postgres is gone.")
+
+    with pytest.raises(Unavailable, match=r"Postgres is gone\."):
+        place.write("crawl.warc.gz", broken())
+    assert content_of(url, "crawl.warc.gz") == b"whole"
+
+
+def test_a_storage_that_takes_no_exports_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(Invalid, match="Exports cannot be written to file:"):
+        ObjectFolder(f"file://{tmp_path}/a%20file/below").check()

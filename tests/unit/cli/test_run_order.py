@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.adapters.pages.export_files import check_directory, write_whole
+from crawler.adapters.pages.export_files import Folder, check_directory, write_whole
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.input.run_options import (
     Order,
@@ -87,10 +87,11 @@ def test_headers_are_never_for_a_list_that_begins_elsewhere() -> None:
         check_origin(seed, ["https://other.test/"], {"X-Key": "1"})
 
 
-def test_a_format_needs_a_place(tmp_path: Path) -> None:
+def test_a_format_needs_a_place() -> None:
+    place = Folder(Path("out"))
     assert read_formats(None, []) == ()
-    assert [each.name for each in read_formats(tmp_path, [])] == ["jsonl"]
-    assert [each.name for each in read_formats(tmp_path, ["csv", "jsonl", "csv"])] == ["csv", "jsonl"]
+    assert [each.name for each in read_formats(place, [])] == ["jsonl"]
+    assert [each.name for each in read_formats(place, ["csv", "jsonl", "csv"])] == ["csv", "jsonl"]
     with pytest.raises(Invalid, match="--export DIR"):
         read_formats(None, ["csv"])
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import typer
 
+from crawler.adapters.pages.export_files import Folder, ObjectFolder
 from crawler.entrypoints.cli.app import cli
-from crawler.entrypoints.cli.input.directory import directory
+from crawler.entrypoints.cli.input.export_place import export_place
 from crawler.entrypoints.cli.input.usage import complaint
 from crawler.errors import Invalid
 
@@ -54,6 +55,15 @@ def test_what_was_typed_has_no_power_over_the_terminal() -> None:
 
 
 def test_a_directory_that_nobody_names_is_the_present_one_and_an_empty_name_is_refused() -> None:
-    assert directory(Path()) == Path()
+    assert export_place(Folder(Path())) == Folder(Path())
     with pytest.raises(Invalid, match="has no name"):
-        directory(" ")
+        export_place(" ")
+
+
+def test_exports_go_to_a_directory_or_to_object_storage() -> None:
+    assert export_place("out/x") == Folder(Path("out/x"))
+    for url in ("s3://bucket/folder", "file:///srv/exports"):
+        assert export_place(url) == ObjectFolder(url)
+    for url in ("ftp://host/x", "s3://key:secret@bucket/x", "https://host/x", "s3://"):
+        with pytest.raises(Invalid, match="must look like s3://bucket/folder"):
+            export_place(url)

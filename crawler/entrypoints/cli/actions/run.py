@@ -20,7 +20,7 @@ else:
     watching = LazyModule("crawler.entrypoints.cli.watching.watch_crawl")
 
 with on_first_use():
-    from crawler.adapters.pages.export_files import check_directory
+    from crawler.adapters.pages.export_files import ExportPlace
     from crawler.config import load_settings
     from crawler.domain.crawls.project import checked_name, name_after
     from crawler.entrypoints.cli.input.run_options import (
@@ -52,7 +52,7 @@ def crawl_site(
     header_env: Sequence[str],
     project: str | None,
     workers: int | None,
-    export: Path | None,
+    export: ExportPlace | None,
     formats: Sequence[str],
     as_json: bool,
 ) -> int:
@@ -73,7 +73,7 @@ def crawl_site(
         formats=read_formats(export, formats),
     )
     if export is not None:
-        check_directory(export)
+        export.check()
     if any(map(shows_value, header)):
         _write(f"{VISIBLE}\n")
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1

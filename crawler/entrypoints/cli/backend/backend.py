@@ -5,11 +5,11 @@ Commands are written once for both.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
 from crawler.adapters.operating.politeness_audit import HostAudit
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import ChangedPage, CrawlChanges, PageText
 from crawler.domain.crawls.crawl import CrawlJob
@@ -71,7 +71,7 @@ class Backend(Protocol):
     def changes(self, crawl: CrawlJob) -> CrawlChanges: ...
     def changed_texts(self, crawl: CrawlJob, pages: int, lines: int) -> tuple[PageText, ...]: ...
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff: ...
-    def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]: ...
+    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]: ...
     def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report: ...
     def report_csv(
         self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from crawler.adapters.operating.politeness_audit import HostAudit
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import ChangedPage, CrawlChanges, PageText
@@ -127,9 +127,9 @@ class LocalBackend:
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
         return self._tools.changes.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
 
-    def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
         self._tools.store.get_crawl(crawl_id)
-        return write_exports(self._tools, crawl_id, directory, formats)
+        return write_exports(self._tools, crawl_id, place, formats)
 
     def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
         return self._tools.crawls.report(crawl_id, kinds=kinds, new_only=new_only)

@@ -5,13 +5,12 @@ The formats are in `domain/exports/files.py`, the queries in `adapters/pages/exp
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Protocol, TypeVar
 from uuid import UUID
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from crawler.adapters.pages.export_files import write_whole
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFile
 from crawler.entrypoints.cli.screen.stderr import Stderr
@@ -22,39 +21,38 @@ EVERY = 50
 Page = TypeVar("Page")
 
 
-def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+def write_exports(tools: App, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
     """Write one file per format.
 
     The crawl is read once for each, because pages are streamed and never held in memory.
     """
-    return [_write_export(tools, crawl_id, directory, each) for each in formats]
+    return [_write_export(tools, crawl_id, place, each) for each in formats]
 
 
-def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
-    path = directory / chosen.file_name
+def _write_export(tools: App, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> str:
     export = tools.pages.export
-    title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
+    title = f"Writing {place.at(chosen.file_name)}{' and a file for each page' if chosen.page_files else ''}"
     total = export.count(crawl_id, chosen.rows)
     # Close the query at the end of the block, even if writing fails.
     with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
         pages = counted(rows)
         if chosen.page_files is not None:
-            pages = each_written(pages, directory, chosen.page_files())
-        write_whole(path, chosen.render(pages))
-    return path
+            pages = each_written(pages, place, chosen.page_files())
+        place.write(chosen.file_name, chosen.render(pages))
+    return place.at(chosen.file_name)
 
 
 def each_written(
-    pages: Iterable[ExportedMarkdown], directory: Path, page_file: Callable[[ExportedMarkdown], PageFile]
+    pages: Iterable[ExportedMarkdown], place: ExportPlace, page_file: Callable[[ExportedMarkdown], PageFile]
 ) -> Generator[ExportedMarkdown]:
     """Write each page to a file of its own, then pass it on."""
     for page in pages:
         file = page_file(page)
-        write_whole(directory / file.path, [file.content], durable=False, folders=True)
+        place.write_page(file.path, file.content)
         yield page
 
 
-def tell_files(files: Iterable[Path]) -> None:
+def tell_files(files: Iterable[str]) -> None:
     for file in files:
         Stderr().print(f"Wrote {file}", soft_wrap=True)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from crawler import client as service
 from crawler.adapters.operating.politeness_audit import HostAudit
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.config import Settings, load_settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.changes.summary import MOST_TEXT_PAGES, ChangedPage, CrawlChanges, PageText
@@ -195,8 +195,8 @@ class RemoteBackend:
             found = self._client.pages.diff(project_id, page.page_id, page.from_version, page.to_version)
         return TextDiff(found.added, found.removed, found.unified, found.exact)
 
-    def export(self, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
-        return fetch_exports(self._client, crawl_id, directory, formats)
+    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+        return fetch_exports(self._client, crawl_id, place, formats)
 
     def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
         return _as(Report, self._client.reports.get(crawl_id, kinds=kinds, new_only=new_only))

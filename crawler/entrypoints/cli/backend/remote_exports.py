@@ -2,32 +2,31 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from uuid import UUID
 
 from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 
-from crawler.adapters.pages.export_files import write_whole
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.client import Client
 from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
 from crawler.entrypoints.cli.backend.local_exports import each_written
 from crawler.entrypoints.cli.screen.stderr import Stderr
 
 
-def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
-    return [_fetch(client, crawl_id, directory, each) for each in formats]
+def fetch_exports(client: Client, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+    return [_fetch(client, crawl_id, place, each) for each in formats]
 
 
-def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
-    path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_files else chosen
-    title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
+def _fetch(client: Client, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> str:
+    name, sent = chosen.file_name, MARKDOWN_PAGES if chosen.page_files else chosen
+    title = f"Writing {place.at(name)}{' and a file for each page' if chosen.page_files else ''}"
     with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
         if chosen.page_files is None:
-            write_whole(path, counted)
+            place.write(name, counted)
         else:
             pages = map(read_markdown_line, _lines(counted))
-            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_files())))
-    return path
+            place.write(name, chosen.render(each_written(pages, place, chosen.page_files())))
+    return place.at(name)
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

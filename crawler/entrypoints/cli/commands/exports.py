@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crawler.adapters.pages.export_files import ExportPlace, Folder
 from crawler.entrypoints.cli.backend.naming import open_crawl
-from crawler.entrypoints.cli.input.directory import directory
+from crawler.entrypoints.cli.input.export_place import export_place
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.lazy_module import LazyModule, on_first_use
 
@@ -20,7 +21,6 @@ else:
     local_exports = LazyModule("crawler.entrypoints.cli.backend.local_exports")
 
 with on_first_use():
-    from crawler.adapters.pages.export_files import check_directory
     from crawler.domain.exports.files import export_format
 
 
@@ -32,15 +32,18 @@ Formats = Annotated[
 def export(
     named: CrawlName = LATEST,
     formats: Formats = ["jsonl"],  # noqa: B006 - Typer shows it as the default and never changes it
-    output: Annotated[Path, typer.Option(metavar="DIR", parser=directory, help="Directory to write to.")] = Path(),
+    output: Annotated[
+        ExportPlace,
+        typer.Option(metavar="DIR", parser=export_place, help="Directory to write to, or s3://bucket/folder."),
+    ] = Folder(Path()),  # noqa: B008 - it never changes
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Write a crawl's pages, as they were then: pages.jsonl, pages.csv, or site.md and a file for each page."""
     chosen = [export_format(name) for name in dict.fromkeys(formats)]
-    check_directory(output)
+    output.check()
     with open_crawl(named) as (backend, crawl_id):
         files = backend.export(crawl_id, output, chosen)
     if as_json:
-        typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [str(file) for file in files]}))
+        typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": files}))
     else:
         local_exports.tell_files(files)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.domain.crawls.crawl_choices import IncludeMode, QueryParams, RenderMode
-from crawler.entrypoints.cli.input.directory import directory
+from crawler.entrypoints.cli.input.export_place import export_place
 from crawler.lazy_module import LazyModule
 
 if TYPE_CHECKING:
@@ -64,8 +65,12 @@ def run(
         typer.Option(metavar="NAME=VARIABLE", help="A header whose value is in an environment variable."),
     ] = None,
     export: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", parser=directory, help="Write the pages to files in this directory."),
+        ExportPlace | None,
+        typer.Option(
+            metavar="DIR",
+            parser=export_place,
+            help="Write the pages to files in this directory, or s3://bucket/folder.",
+        ),
     ] = None,
     formats: Annotated[
         list[str] | None,

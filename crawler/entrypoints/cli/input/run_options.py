@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from crawler.adapters.pages.export_files import ExportPlace
 from crawler.domain.hosts.credentials import Credentials, problem_of
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.option_names import told_in_options
@@ -30,7 +31,7 @@ class Order:
     urls: tuple[str, ...] = ()
     urls_file: Path | None = None
     headers: Mapping[str, str] | None = None
-    export_to: Path | None = None
+    export_to: ExportPlace | None = None
     formats: "tuple[ExportFormat, ...]" = ()
 
     @property
@@ -128,7 +129,7 @@ def _from_variable(pair: str) -> tuple[str, str]:
     return name.strip(), from_environment(variable.strip())
 
 
-def read_formats(export_to: Path | None, names: Sequence[str]) -> tuple[ExportFormat, ...]:
+def read_formats(export_to: ExportPlace | None, names: Sequence[str]) -> tuple[ExportFormat, ...]:
     if names and export_to is None:
         raise Invalid("--format says how to export; say where with --export DIR.")
     return tuple(export_format(name) for name in dict.fromkeys(names or [DEFAULT_FORMAT])) if export_to else ()

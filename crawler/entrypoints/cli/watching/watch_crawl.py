@@ -4,11 +4,10 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import typer
 
-from crawler.adapters.pages.export_files import ExportFailed
+from crawler.adapters.pages.export_files import ExportFailed, ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project, checked_name
@@ -187,9 +186,9 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
     return 0
 
 
-def _export(tools: App, crawl: CrawlJob, directory: Path, formats: Sequence[ExportFormat]) -> None:
+def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[ExportFormat]) -> None:
     try:
-        tell_files(write_exports(tools, crawl.id, directory, formats))
+        tell_files(write_exports(tools, crawl.id, place, formats))
     except ExportFailed as exc:
         again = f"The crawl is stored: 'crawler export {crawl.id} --output DIR' writes it elsewhere."
         raise ExportFailed(f"{exc.message} {again}") from exc
