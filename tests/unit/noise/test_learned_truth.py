@@ -70,8 +70,8 @@ EDITS = [
 def test_an_edit_between_two_looks_is_not_learned(text: str, old: str, new: str, later: bool) -> None:
     """The next crawl found it as the second look did; or the crawl before found what the first look did."""
     one, other = blocks(text.format(old)), blocks(text.format(new))
-    extra = {"after": other} if later else {"before": one}
-    assert learn([TwoLooks("s/{n}", one, other, **extra)] * 8) == []
+    looked = TwoLooks("s/{n}", one, other, after=other) if later else TwoLooks("s/{n}", one, other, before=one)
+    assert learn([looked] * 8) == []
 
 
 def test_a_value_that_was_edited_beside_one_that_varies_is_not_learned_with_it() -> None:
