@@ -90,7 +90,7 @@ def test_doctor_warns_only_when_a_schedule_sends_mails(crawler: Engine) -> None:
     warned(crawler, **MAILS)
     ((ok, required, message),) = mail_checks(crawler)
     assert (ok, required) == (False, False)
-    assert message == f"1 schedule sends mails. {UNSET}"
+    assert message == f"1 schedule or recipient asks for mails. {UNSET}"
 
 
 @pytest.mark.slow

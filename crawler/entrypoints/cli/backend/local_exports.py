@@ -3,10 +3,10 @@
 The formats are in `domain/exports/files.py`, the queries in `adapters/pages/export.py`.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -15,6 +15,7 @@ from crawler.adapters.pages.export_files import write_whole
 from crawler.bootstrap import App
 from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFile
 from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.terminal_text import count
 
 EVERY = 50
 """Pages between two updates of the progress bar."""
@@ -22,7 +23,13 @@ EVERY = 50
 Page = TypeVar("Page")
 
 
-def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+class Written(NamedTuple):
+    path: Path
+    page_files: int = 0
+    """Files of single pages beside it."""
+
+
+def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Written]:
     """Write one file per format.
 
     The crawl is read once for each, because pages are streamed and never held in memory.
@@ -30,7 +37,7 @@ def write_exports(tools: App, crawl_id: UUID, directory: Path, formats: Sequence
     return [_write_export(tools, crawl_id, directory, each) for each in formats]
 
 
-def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
+def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Written:
     path = directory / chosen.file_name
     export = tools.pages.export
     title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
@@ -38,25 +45,37 @@ def _write_export(tools: App, crawl_id: UUID, directory: Path, chosen: ExportFor
     # Close the query at the end of the block, even if writing fails.
     with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
         pages = counted(rows)
-        if chosen.page_files is not None:
-            pages = each_written(pages, directory, chosen.page_files())
-        write_whole(path, chosen.render(pages))
-    return path
+        if chosen.page_files is None:
+            write_whole(path, chosen.render(pages))
+            return Written(path)
+        return write_pages(path, chosen, pages, chosen.page_files())
 
 
-def each_written(
-    pages: Iterable[ExportedMarkdown], directory: Path, page_file: Callable[[ExportedMarkdown], PageFile]
-) -> Generator[ExportedMarkdown]:
-    """Write each page to a file of its own, then pass it on."""
-    for page in pages:
-        file = page_file(page)
-        write_whole(directory / file.path, [file.content], durable=False, folders=True)
-        yield page
+def write_pages(
+    path: Path,
+    chosen: ExportFormat,
+    pages: Iterable[ExportedMarkdown],
+    page_file: Callable[[ExportedMarkdown], PageFile],
+) -> Written:
+    """Write all pages to one file, and each to a file of its own beside it."""
+    number = 0
+
+    def each_written() -> Iterator[ExportedMarkdown]:
+        nonlocal number
+        for page in pages:
+            file = page_file(page)
+            write_whole(path.parent / file.path, [file.content], durable=False, folders=True)
+            number += 1
+            yield page
+
+    write_whole(path, chosen.render(each_written()))
+    return Written(path, number)
 
 
-def tell_files(files: Iterable[Path]) -> None:
-    for file in files:
-        Stderr().print(f"Wrote {file}", soft_wrap=True)
+def tell_files(files: Iterable[Written]) -> None:
+    for path, number in files:
+        beside = f", and {count(number, 'file')} of single pages in {path.parent.absolute()}" if number else ""
+        Stderr().print(f"Wrote {path}{beside}", soft_wrap=True)
 
 
 class _Counted(Protocol):

@@ -10,24 +10,22 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 from crawler.adapters.pages.export_files import write_whole
 from crawler.client import Client
 from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
-from crawler.entrypoints.cli.backend.local_exports import each_written
+from crawler.entrypoints.cli.backend.local_exports import Written, write_pages
 from crawler.entrypoints.cli.screen.stderr import Stderr
 
 
-def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Path]:
+def fetch_exports(client: Client, crawl_id: UUID, directory: Path, formats: Sequence[ExportFormat]) -> list[Written]:
     return [_fetch(client, crawl_id, directory, each) for each in formats]
 
 
-def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Path:
+def _fetch(client: Client, crawl_id: UUID, directory: Path, chosen: ExportFormat) -> Written:
     path, sent = directory / chosen.file_name, MARKDOWN_PAGES if chosen.page_files else chosen
     title = f"Writing {path}{' and a file for each page' if chosen.page_files else ''}"
     with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
         if chosen.page_files is None:
             write_whole(path, counted)
-        else:
-            pages = map(read_markdown_line, _lines(counted))
-            write_whole(path, chosen.render(each_written(pages, directory, chosen.page_files())))
-    return path
+            return Written(path)
+        return write_pages(path, chosen, map(read_markdown_line, _lines(counted)), chosen.page_files())
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
