@@ -25,7 +25,7 @@ with on_first_use():
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.entrypoints.cli.backend.service_errors import in_option_names
     from crawler.entrypoints.cli.screen.next_step import command_line, suggest
-    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, short_id
     from crawler.entrypoints.cli.screen.terminal_text import count
 
 
@@ -240,7 +240,9 @@ def _lines(schedule: ScheduleOverview, muted: Sequence[str]) -> Iterator[tuple[s
     yield from (("muted", words) for words in muted)
     yield from (("warning", words) for words in schedule.warnings)
     for number, run in enumerate(schedule.runs[:SHOWN]):
-        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
+        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (
+            f"  {short_id(run.crawl_id)}" if run.crawl_id else ""
+        )
         yield "" if number else "last runs", words
 
 

@@ -76,9 +76,9 @@ def watch(
         typer.echo(json.dumps(shown, indent=2))
         return
     screen = console()
-    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."))
+    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
     for warning in kept.warnings:
-        screen.print(clean(warning), style="yellow")
+        screen.print(clean(warning), style="yellow", soft_wrap=True)
     first = "begins now" if works else "waits until workers run: 'crawler up' starts them"
     screen.print(f"Its first crawl {first}.", soft_wrap=True)
     if not works:

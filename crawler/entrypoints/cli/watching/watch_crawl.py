@@ -27,6 +27,7 @@ from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
+from crawler.entrypoints.cli.screen.terminal import short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
@@ -207,7 +208,7 @@ def _export(tools: App, crawl: CrawlJob, directory: Path, formats: Sequence[Expo
     try:
         tell_files(write_exports(tools, crawl.id, directory, formats))
     except ExportFailed as exc:
-        again = f"The crawl is stored: 'crawler export {crawl.id} --output DIR' writes it elsewhere."
+        again = f"The crawl is stored: 'crawler export {short_id(crawl.id)} --output DIR' writes it elsewhere."
         raise ExportFailed(f"{exc.message} {again}") from exc
 
 
