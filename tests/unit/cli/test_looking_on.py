@@ -38,6 +38,6 @@ def test_a_crawl_that_nobody_works_at_says_so_once(
 
 
 def test_ctrl_c_says_that_the_crawl_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), left_running(crawl(status=CrawlStatus.IN_PROGRESS)):
+    with pytest.raises(KeyboardInterrupt), left_running(crawl(status=CrawlStatus.IN_PROGRESS), "shop"):
         raise KeyboardInterrupt
-    assert "The crawl goes on" in capsys.readouterr().err
+    assert "The crawl goes on; 'crawler crawl watch shop' looks on again" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def watch_crawl(name: str, *, as_json: bool) -> None:
         if as_json:
             _print_events(tools, crawl)
         else:
-            with left_running(crawl):
+            with left_running(crawl, name):
                 _look_on(tools, crawl)
         crawl = tools.store.get_crawl(crawl.id)
         if not as_json:

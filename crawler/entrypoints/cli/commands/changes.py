@@ -66,14 +66,15 @@ def changes(
     A page's URL shows what changed on that page alone, all of it.
     """
     wanted = 0 if no_text else diffs
+    if not as_json and _show_one_page(named):
+        return
+    notes: list[str] = []
     with open_backend() as backend, Stderr().status("Comparing pages …"):
-        if not as_json and (of_page := page_named(backend, named)) is not None:
-            show_page(backend, of_page)
-            return
         crawl = backend.get_crawl(crawl_named(backend, named))
         found = backend.changes(crawl)
         if found.summary is None and not as_json:
-            crawl, found = _compared_one(backend, crawl, found, by_id=str(crawl.id).startswith(named.lower()))
+            by_id = str(crawl.id).startswith(named.lower())
+            crawl, found, notes = _compared_one(backend, crawl, found, by_id=by_id)
         texts = backend.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
         shown = (found.changed_pages or ())[: wanted if as_json else 0]
         compared = [_compared(backend, crawl.project_id, page) for page in shown]
@@ -85,32 +86,44 @@ def changes(
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
+        for note in notes:
+            console().print(clean(note), style="yellow", soft_wrap=True)
         _show(console(), found, texts, since)
         tell_whom(whom)
     if project is not None:
         after_changes(crawl, project, scheduled=scheduled)
 
 
+def _show_one_page(named: str) -> bool:
+    """Whether a page is named, which is then shown."""
+    with open_backend() as backend:
+        page = page_named(backend, named)
+        if page is not None:
+            show_page(backend, page)
+    return page is not None
+
+
 def _compared_one(
     backend: "Backend", crawl: CrawlJob, found: CrawlChanges, *, by_id: bool
-) -> tuple[CrawlJob, CrawlChanges]:
-    """The newest crawl that was compared, in place of one that was not; that one itself where it is named by its id."""
-    others = (one for one in backend.list_crawls(crawl.project_id) if one.change_summary is not None)
-    other = next((one for one in others if one.id != crawl.id), None)
+) -> tuple[CrawlJob, CrawlChanges, list[str]]:
+    """The newest crawl that was compared, in place of one that was not, and what to say of that.
+
+    Where the crawl is named by its id, it stays that one.
+    """
+    notes = []
     if crawl.status.is_over and crawl.status is not CrawlStatus.COMPLETED:
         why = f": {crawl.error_message.rstrip('.')}" if crawl.error_message else ""
-        said = f"The crawl of {moment(crawl.started_at)[:-3]} is {crawl.status}{why}."
-        console().print(clean(said), style="yellow", soft_wrap=True)
+        notes.append(f"The crawl of {moment(crawl.started_at)[:-3]} is {crawl.status}{why}.")
+    others = (one for one in backend.list_crawls(crawl.project_id) if one.change_summary is not None)
+    other = next((one for one in others if one.id != crawl.id), None)
     if other is None:
-        return crawl, found
-    other = backend.get_crawl(other.id)  # lists of crawls have only counts
+        return crawl, found, notes
     when = moment(other.started_at)[:-3]
     if by_id:
         shows = command_line("changes", short_id(other.id))
-        console().print(f"'{shows}' shows the newest that was compared, of {when}.", soft_wrap=True)
-        return crawl, found
-    console().print(f"The newest crawl that was compared is of {when}:", soft_wrap=True)
-    return other, backend.changes(other)
+        return crawl, found, [*notes, f"'{shows}' shows the newest that was compared, of {when}."]
+    other = backend.get_crawl(other.id)  # lists of crawls have only counts
+    return other, backend.changes(other), [*notes, f"The newest crawl that was compared is of {when}:"]
 
 
 def _began(backend: "Backend", crawl_id: UUID) -> str | None:

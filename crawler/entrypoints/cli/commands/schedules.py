@@ -47,6 +47,8 @@ def show(project: ProjectName, as_json: AsJson = False) -> None:
         found = backend.get_schedule(project_id)
         muted = [] if as_json else list(_muted(backend.get_project(project_id), backend.mutes.list(project_id)))
     _tell(found, muted, as_json=as_json)
+    if muted:
+        suggest("schedule", "unmute", project, to="tell again; --page URL or --rule RULE for one of them")
 
 
 @schedules.command("set")
@@ -247,11 +249,10 @@ def _lines(schedule: ScheduleOverview, muted: Sequence[str]) -> Iterator[tuple[s
 
 
 def _muted(project: Project, mutes: Sequence[Mute]) -> Iterator[str]:
-    """What is told to nobody for now, and how to end that."""
+    """What is told to nobody for now."""
     now = datetime.now(UTC)
     if project.muted_until is not None and project.is_muted(now):
-        again = command_line("schedule", "unmute", project.name)
-        yield f"nobody is told until {project.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC; '{again}' ends that"
+        yield f"nobody is told until {project.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     for one in mutes:
         if one.until > now:
             what = f"changes of {one.page}" if one.page is not None else f"watch rule {one.rule}"

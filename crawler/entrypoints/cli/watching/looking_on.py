@@ -7,13 +7,13 @@ from contextlib import contextmanager, suppress
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.cli.screen.crawl_snapshot import CrawlSnapshot
 from crawler.entrypoints.cli.screen.live_view import LiveView
+from crawler.entrypoints.cli.screen.next_step import command_line
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.errors import CrawlerError
 
 PATIENCE_SECONDS = 3.0
 """A crawl that has only just begun may stand still for so long."""
 NO_WORKER = "No worker is running, so the crawl waits. In another terminal, 'crawler up' starts them; leave it running."
-GOES_ON = "The crawl goes on; 'crawler crawl watch' looks on again, and 'crawler crawl cancel' ends it."
 
 
 class NoWorker:
@@ -36,11 +36,13 @@ class NoWorker:
 
 
 @contextmanager
-def left_running(crawl: CrawlJob) -> Iterator[None]:
+def left_running(crawl: CrawlJob, name: str) -> Iterator[None]:
     """Ctrl-C ends the looking on, not the crawl."""
     try:
         yield
     except KeyboardInterrupt:
         if not crawl.status.is_over:
-            Stderr().print(GOES_ON, style="yellow", soft_wrap=True)
+            again, end = (command_line("crawl", verb, name) for verb in ("watch", "cancel"))
+            words = f"The crawl goes on; '{again}' looks on again, '{end}' ends it."
+            Stderr().print(words, style="yellow", soft_wrap=True)
         raise

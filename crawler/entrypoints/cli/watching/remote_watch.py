@@ -34,7 +34,7 @@ def watch_there(settings: Settings, name: str, *, as_json: bool) -> None:
         if as_json:
             _print_events(backend, crawl)
         else:
-            with left_running(crawl):
+            with left_running(crawl, name):
                 _look_on(backend, crawl)
         crawl = backend.get_crawl(crawl.id)
         if not as_json:

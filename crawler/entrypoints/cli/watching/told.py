@@ -34,6 +34,8 @@ class Told(NamedTuple):
 
 def whom_told(backend: "Backend", crawl: CrawlJob, *, patience: float = 0.0) -> Told | None:
     """Who was told of a crawl, or why nobody was. Of a project without a schedule there is nothing to say."""
+    if not crawl.status.is_over:
+        return None
     try:
         with told_as_ours():
             project, schedule = backend.get_project(crawl.project_id), _schedule(backend, crawl)
