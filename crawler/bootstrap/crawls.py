@@ -10,11 +10,13 @@ from crawler.adapters.crawls.site_map import SiteMap
 from crawler.adapters.crawls.url_reader import UrlReader
 from crawler.adapters.engine.query_survey import QuerySurvey
 from crawler.adapters.operating.long_turn import LongTurn
+from crawler.adapters.operating.queues import LANE_QUEUE
 from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.hosts.robots import product_token
+from crawler.handlers.crawls.check_reach import CheckReach
 from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
@@ -45,6 +47,10 @@ class Crawls:
         return StartCrawl(
             self._app.store, self._app.hints.start_crawl, self._app.clock, self._app.settings.max_pages_ceiling
         )
+
+    @cached_property
+    def check_reach(self) -> CheckReach:
+        return CheckReach(lambda: self._app.operating.egress_of(LANE_QUEUE[Lane.HTTP]))
 
     @cached_property
     def seed(self) -> SeedCrawl:

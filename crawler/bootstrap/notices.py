@@ -1,7 +1,9 @@
 """Builds handlers for schedules and notifications (mail, webhooks, other channels)."""
 
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from crawler.adapters.notices.adviser import Adviser
 from crawler.adapters.notices.apprise_sender import AppriseSender
@@ -15,6 +17,7 @@ from crawler.adapters.notices.notification_store import NotificationStore
 from crawler.adapters.notices.recipient_store import RecipientStore
 from crawler.adapters.notices.schedule_store import ScheduleStore
 from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.adapters.operating.live_workers import NOTIFY
 from crawler.domain.notices.mail import Sender
 from crawler.domain.notices.notice import Notifiers
 from crawler.domain.notices.notice_settings import NoticeSettings
@@ -36,6 +39,7 @@ from crawler.handlers.notices.sender_places import SenderPlaces
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.take_advice import TakeAdvice
 from crawler.handlers.notices.tell_hook import TellHook
+from crawler.handlers.notices.try_channels import TryChannels
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
 from crawler.handlers.notices.watch_url import WatchUrl
 
@@ -63,12 +67,13 @@ class Notices:
 
     @property
     def _reach(self) -> Reach:
-        return Reach(self._app.egress, self.apprise.why_unusable)
+        return Reach(lambda: self._app.operating.egress_of(NOTIFY), self.apprise.why_unusable)
 
     @cached_property
     def watch_url(self) -> WatchUrl:
         start, manage = self._app.crawls.start, self._app.projects.manage
-        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.clock)
+        check = self._app.crawls.check_reach
+        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.clock, check)
 
     @cached_property
     def describe_schedule(self) -> DescribeSchedule:
@@ -238,14 +243,20 @@ class Notices:
 
     @cached_property
     def send_test(self) -> SendTest:
+        settings, rule = self._app.settings, self._app.operating.egress_of(NOTIFY)
+        webhook = WebhookSender(webhook_options(settings.user_agent, rule, settings.ca_bundle))
         return SendTest(
-            self.schedules,
-            Senders(self.mailer, self.webhook, self.apprise),
-            self._app.egress,
+            lambda project: (*self.schedules.notification_urls(project), *self.recipients.apprise_urls(project)),
+            Senders(self.mailer, webhook, self.apprise),
+            rule,
             lambda: self.current_settings().webhook_secret,
             self.sender,
             self._app.clock,
         )
+
+    @cached_property
+    def try_channels(self) -> TryChannels:
+        return TryChannels(self.schedules, self.recipients.of_project, self.send_test)
 
     @cached_property
     def webhook(self) -> WebhookSender:
@@ -273,7 +284,11 @@ class Notices:
 
     @cached_property
     def explain(self) -> ExplainNotice:
-        return ExplainNotice(self.schedules, self.notifications)
+        return ExplainNotice(self.schedules, self.notifications, self._muted_until)
+
+    def _muted_until(self, project_id: UUID) -> datetime | None:
+        project = self._app.store.get_project(project_id)
+        return project.muted_until if project.is_muted(self._app.clock()) else None
 
     @property
     def warn_about_channels(self) -> WarnAboutChannels:

@@ -1,5 +1,6 @@
 """Builds what operators need: live events, runtime settings, sessions, worker state, metrics, retention."""
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from crawler.adapters.operating.metrics_reader import MetricsReader
 from crawler.adapters.operating.session_store import SessionStore
 from crawler.adapters.postgres.idempotency_store import IdempotencyStore
 from crawler.adapters.postgres.retention import Pruner, Retention
+from crawler.domain.hosts.egress import EgressRule
+from crawler.errors import RedisUnavailable
 from crawler.handlers.operating.answer_once import AnswerOnce
 
 if TYPE_CHECKING:
@@ -32,6 +35,13 @@ class Operating:
     @cached_property
     def live_workers(self) -> LiveWorkers:
         return LiveWorkers(self._app.redis)
+
+    def egress_of(self, queue: str) -> EgressRule:
+        """What the workers of a queue may reach. Where none is there, our own settings are the best guess."""
+        with suppress(RedisUnavailable):
+            if (entries := self.live_workers.egress(queue)) is not None:
+                return EgressRule.parse(entries)
+        return self._app.egress
 
     @cached_property
     def metrics(self) -> MetricsReader:

@@ -59,6 +59,19 @@ class _Started(Value):
     crawl_id: UUID
 
 
+class TriedChannel(Value):
+    """What came of a test message."""
+
+    channel: str
+    address: str
+    delivered: bool
+    words: str
+
+
+class _Tried(Value):
+    channels: tuple[TriedChannel, ...]
+
+
 class Schedules:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -78,6 +91,11 @@ class Schedules:
     def change(self, project_id: UUID | str, **changes: Any) -> Schedule:
         """Only what is given, of one that is there."""
         return self.replace(project_id, **{**self.get(project_id).config, **changes})
+
+    def test(self, project_id: UUID | str) -> tuple[TriedChannel, ...]:
+        """Send a test message to everybody whom the project tells. Sent once: each time is one more message."""
+        call = Call("POST", path("projects", project_id, "schedule", "test"))
+        return read(_Tried, self._connection.json(call)).channels
 
     def run_now(self, project_id: UUID | str, *, idempotency_key: str | None = None) -> UUID:
         """Crawl now, as the schedule would; the crawl's id."""

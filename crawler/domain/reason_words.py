@@ -23,7 +23,8 @@ MEANINGS: dict[Reason, str] = {
     Reason.SCHEME: "It is no web address; only http and https are crawled.",
     Reason.TOO_LONG: "It has more than 2,000 characters; nothing can be done about that but a shorter address.",
     Reason.EGRESS: (
-        "Its address may not be reached from here; if it should be, open it with CRAWLER_EGRESS_ALLOW and crawl again."
+        "Its address is not public; if it should be reached, start 'crawler up' or workers with "
+        "CRAWLER_EGRESS_ALLOW=host:port, and crawl again."
     ),
     Reason.TRAP: (
         "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."
@@ -100,7 +101,7 @@ NAMES: dict[Reason, str] = {
     Reason.PROTOCOL: "no proper HTTP answer",
     Reason.TOO_LARGE: "page too large",
     Reason.REDIRECT_LOOP: "redirects in circles",
-    Reason.HTTP_5XX: "server error",
+    Reason.HTTP_5XX: "server error (HTTP 5xx)",
     Reason.RATE_LIMITED: "too many requests",
     Reason.POISON: "workers were lost with it",
     Reason.PARSE: "not readable as a page",

@@ -135,8 +135,8 @@ def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site)
     done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        f"{site.url()} could not be fetched: not found. The server has no such page; check its spelling, or begin at "
-        "the site's front page."
+        f"{site.url()} could not be fetched: not found (HTTP 404). The server has no such page; check its "
+        "spelling, or begin at the site's front page."
     )
 
 

@@ -25,6 +25,15 @@ def is_unknown(host: str) -> bool:
     return False
 
 
+def addresses_of(host: str) -> list[str]:
+    """The addresses of a host; none where the name servers say so, or do not answer."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return [str(one[4][0]) for one in found]
+
+
 def speaks_tls(host: str, port: int) -> bool:
     """Whether there is a TLS server, whatever its certificate says: a wrong one is for the crawl to refuse."""
     context = ssl.create_default_context()

@@ -18,7 +18,7 @@ from crawler.adapters.postgres.database import cursor, transaction
 from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.changes.readdressed import NewAddress
 from crawler.domain.crawls.crawl import FetchState
-from crawler.domain.engine.ledger import BARE_WORDS, LedgerRow, Lowered
+from crawler.domain.engine.ledger import BARE_WORDS, LedgerRow, Lowered, SeedState
 from crawler.domain.reasons import Reason
 
 _LEDGER_ROW = attrgetter(*LedgerRow._fields)
@@ -178,11 +178,11 @@ class Ledger:
             stats: dict[str, Any] = connection.execute(text(_STATISTICS), {"crawl": crawl_id}).scalar_one()
         return stats
 
-    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None:
-        """State, reason and error of the crawl's first URL, or of its redirect's target; None when the row is lost."""
+    def seed_state(self, crawl_id: UUID) -> SeedState | None:
+        """How the crawl's first URL, or its redirect's target, stands; None when the row is lost."""
         with transaction(self._engine) as connection:
             row = connection.execute(text(_SEED), {"crawl": crawl_id}).one_or_none()
-        return (row.fetch_state, row.reason, row.error_message) if row else None
+        return SeedState(*row) if row else None
 
     def is_whole(self, crawl_id: UUID) -> bool:
         """Whether every URL the crawl counted is in the ledger: only then can its frontier be rebuilt."""
@@ -346,7 +346,7 @@ SELECT jsonb_build_object(
 )
 """
 _SEED = """
-SELECT fetch_state, reason, error_message FROM crawl_discovered_urls
+SELECT fetch_state, reason, error_message, http_status, url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND (source IN ('seed', 'list') OR (source = 'redirect' AND priority = 0))
 ORDER BY reason = 'redirected' NULLS FIRST, seq LIMIT 1
 """

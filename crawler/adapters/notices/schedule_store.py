@@ -93,7 +93,7 @@ class ScheduleStore:
             return _readable(db.execute(text(f"{_SELECT} WHERE enabled")))
 
     def count_mailing(self) -> int:
-        """How many would send a mail."""
+        """How many schedules and further recipients would get a mail sent."""
         with transaction(self._engine) as db:
             return int(db.execute(text(_MAILING)).scalar_one())
 
@@ -240,9 +240,10 @@ WHERE f.retries < {len(CRAWL_WAITS)} AND f.completed_at + CASE f.retries {_WAITS
 ORDER BY f.last LIMIT 50
 """  # noqa: S608 - our own numbers
 _MAILING = """
-SELECT count(*) FROM crawl_schedules
-WHERE enabled AND notification_email IS NOT NULL
-  AND (notify_on_changes OR coalesce(options ->> 'notify_after_failures', '3') <> '0')
+SELECT (SELECT count(*) FROM crawl_schedules
+        WHERE enabled AND notification_email IS NOT NULL
+          AND (notify_on_changes OR coalesce(options ->> 'notify_after_failures', '3') <> '0'))
+     + (SELECT count(*) FROM recipients WHERE body ->> 'channel' = 'email' AND body ->> 'enabled' = 'true')
 """
 _PROJECTS = """
 SELECT project_id FROM crawl_schedules

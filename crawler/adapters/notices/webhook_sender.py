@@ -11,8 +11,8 @@ from typing import Any
 import pycurl
 
 from crawler.adapters.curl.handle import TransferOptions, new_handle, trusted_certificates
-from crawler.domain.hosts.egress import EgressRule
-from crawler.domain.notices.notice import CLOSED, DeliveryResult
+from crawler.domain.hosts.egress import EgressRule, closed_words
+from crawler.domain.notices.notice import DeliveryResult
 from crawler.domain.urls.url import parse
 
 SECONDS = 15
@@ -55,7 +55,7 @@ class WebhookSender:
             curl.perform()
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
-            why = CLOSED if refused else _why(exc)
+            why = closed_words(target.href) if refused else _why(exc)
             return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()

@@ -4,7 +4,7 @@ Each worker announces itself every few seconds (`workers/announce.py`). One that
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
@@ -34,6 +34,8 @@ class WorkerState(NamedTuple):
     processes: int = 0
     memory_bytes: int = 0
     """Processes and memory of the worker's browsers."""
+    egress: Sequence[str] = ()
+    """Addresses that are not public and that the worker may reach all the same, as its settings name them."""
 
 
 ABLE = WorkerState()
@@ -66,6 +68,11 @@ class LiveWorkers(FrontierCalls):
     def notifiers(self) -> Notifiers:
         there = self.of(NOTIFY).values()
         return Notifiers(len(there), sum(state.sends_mail for state in there))
+
+    def egress(self, queue: str) -> frozenset[str] | None:
+        """What workers of a queue may reach beside public addresses; None if none is there."""
+        there = self.of(queue).values()
+        return frozenset(entry for state in there for entry in state.egress) if there else None
 
     def _present(self, queue: str, *news: str) -> int:
         times = (milliseconds(GONE_SECONDS), milliseconds(KEPT_SECONDS))

@@ -38,6 +38,16 @@ class Source(StrEnum):
     """Nothing linked to it, but the crawl before had it and it answered a probe."""
 
 
+class SeedState(NamedTuple):
+    """How a crawl's first URL stands, or the URL that it redirects to."""
+
+    state: str
+    reason: str | None
+    error: str | None
+    http_status: int | None
+    url: str
+
+
 class UrlKey(NamedTuple):
     crawl_id: UUID
     normalized_url: str

@@ -24,7 +24,7 @@ from crawler.domain.crawls.frontier import (
     Seen,
 )
 from crawler.domain.crawls.project import Project
-from crawler.domain.engine.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request
+from crawler.domain.engine.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request, SeedState
 from crawler.domain.reasons import Reason
 
 
@@ -260,7 +260,7 @@ class Ledger(Protocol):
 
     def statistics(self, crawl_id: UUID) -> dict[str, Any]: ...
 
-    def seed_state(self, crawl_id: UUID) -> tuple[str, str | None, str | None] | None: ...
+    def seed_state(self, crawl_id: UUID) -> SeedState | None: ...
 
     def is_whole(self, crawl_id: UUID) -> bool: ...
 

@@ -8,7 +8,7 @@ It is asked where connections are made: `adapters/curl/handle.py` (pages, robots
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import (
@@ -59,6 +59,8 @@ _CLOSED_V6 = tuple(
 _NAT64 = IPv6Network("64:ff9b::/96")
 _6TO4 = IPv6Network("2002::/16")
 _V4_MASK = 0xFFFFFFFF
+_THIS_MACHINE = frozenset({"localhost", "localhost."})
+_LOOPBACK = "127.0.0.1"
 
 _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 """A host whose last label is a number: every resolver reads it as an IPv4 address, however odd it looks."""
@@ -93,6 +95,16 @@ def _target(scheme: str, host: str, port: str | None) -> Target:
     if not 0 < number < 65536:
         raise EgressRefused("This URL's port does not exist.")
     return Target(scheme, host.lower(), number, literal_address(host))
+
+
+def closed_words(url: str) -> str:
+    """That a URL's host may not be reached, and what to set where if it should be; without a full stop."""
+    target = target_of(url)
+    endpoint = f"{target.host}:{target.port}"
+    return (
+        f"{endpoint} may not be reached from here, as it is no public address; if it should be, stop 'crawler up' and "
+        f"start it again with CRAWLER_EGRESS_ALLOW={endpoint}"
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -173,6 +185,16 @@ class EgressRule:
     def opened(self, host: str, port: int) -> Self:
         """A copy of this rule with one more open endpoint."""
         return type(self)(self.networks, self.endpoints | {(_canonical(host), port)})
+
+    def is_closed(self, url: str, addresses: Sequence[str] = ()) -> bool:
+        """Whether a URL spells out an address that may not be dialled. Raises EgressRefused for what names no host.
+
+        A name is judged when it is dialled, or by the addresses that somebody found for it: one of them is enough.
+        """
+        target = target_of(url)
+        address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
+        known = [address] if address else addresses
+        return bool(known) and not any(self.allows(one, target.port, target.host) for one in known)
 
     def allows(self, address: str, port: int, host: str = "") -> bool:
         """Whether `address` may be dialled for a URL that names `host`."""

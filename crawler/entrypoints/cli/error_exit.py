@@ -4,6 +4,7 @@ The status of an error is its `exit_code` in `crawler/errors.py`.
 """
 
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -20,6 +21,9 @@ from crawler.errors import CrawlerError
 from crawler.redaction import redact
 
 INTERRUPTED = 130
+_COMMAND = re.compile(r"'crawler (?:[^']|'[^' ][^']*' )+'").sub
+_JOINT = "\0"
+"""Stands for the blanks of a command, at which no line is broken."""
 
 
 def guarded(command: Callable[..., Any]) -> None:
@@ -93,11 +97,13 @@ def tell(sentence: str) -> None:
 
 
 def _in_lines(sentence: str) -> str:
-    """Broken between words on a terminal; one line into a file or a pipe."""
+    """Broken between words on a terminal, but not inside a command; one line into a file or a pipe."""
     if not sys.stderr.isatty():
         return sentence
     columns = shutil.get_terminal_size().columns
-    return textwrap.fill(sentence, max(columns, 20), break_long_words=False, break_on_hyphens=False)
+    whole = _COMMAND(lambda found: found[0].replace(" ", _JOINT), sentence)
+    filled = textwrap.fill(whole, max(columns, 20), break_long_words=False, break_on_hyphens=False)
+    return filled.replace(_JOINT, " ")
 
 
 def _unprinted() -> int:

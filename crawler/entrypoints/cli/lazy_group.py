@@ -9,6 +9,9 @@ from typer.core import TyperCommand, TyperGroup
 from crawler.entrypoints.cli.root_command import make_cli
 from crawler.lazy_module import load
 
+WHOLE = 1000
+"""Characters of a help text that are shown in a list: none is longer."""
+
 
 class _Light:
     """Switches that are not given are False, not None: Typer loads Pydantic to check what is no bool."""
@@ -22,7 +25,13 @@ class _Light:
 
 
 class LightGroup(_Light, TyperGroup):
-    pass
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands with their whole sentences, over several lines where these are long."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, one.get_short_help_str(WHOLE)) for name, one in commands if one and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
 
 
 class LightCommand(_Light, TyperCommand):

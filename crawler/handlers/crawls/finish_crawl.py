@@ -4,6 +4,7 @@ What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; s
 `adapters/engine/ledger.py`.
 """
 
+from contextlib import suppress
 from uuid import UUID
 
 from crawler import telemetry
@@ -13,13 +14,15 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndRea
 from crawler.domain.crawls.frontier import CrawlStats, Wait
 from crawler.domain.crawls.learned_params import told_params
 from crawler.domain.engine.large_crawls import is_large
+from crawler.domain.engine.ledger import SeedState
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.hosts.egress import closed_words
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
 from crawler.domain.urls.redirect_loops import loops
-from crawler.errors import InvalidTransition
+from crawler.errors import EgressRefused, InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 from crawler.handlers.crawls.plan_probes import PlanProbes
 from crawler.handlers.crawls.survey_queries import SurveyQueries
@@ -136,12 +139,11 @@ class FinishCrawl:
         seed = self._ledger.seed_state(crawl.id)
         if seed is None:
             return self.interrupt(crawl)
-        state, reason, error = seed
         now = self._clock()
-        reached = state in _SEED_REACHED or reason == Reason.EXISTS
+        reached = seed.state in _SEED_REACHED or seed.reason == Reason.EXISTS
         if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and not reached:
-            why = _why_no_seed(crawl, end_reason, state, reason, error)
-            ended = crawl.fail(f"{why}{self._advice(crawl, reason)}", now)
+            why = _why_no_seed(crawl, end_reason, seed)
+            ended = crawl.fail(f"{why}{self._advice(crawl, seed.reason)}", now)
         else:
             ended = crawl.complete(end_reason, now)
         return self._change(crawl, ended)
@@ -215,11 +217,15 @@ def _leftover(crawl: CrawlJob) -> Reason:
     return Reason.HOST_BLOCKED if too_late else Reason.MAX_PAGES
 
 
-def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, state: str, reason: str | None, error: str | None) -> str:
-    if state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
+def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, seed: SeedState) -> str:
+    if seed.state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
         most = limits_of(crawl).max_fetches
         return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
-    if state == FetchState.QUEUED:
+    if seed.state == FetchState.QUEUED:
         return f"{crawl.seed_url} could not be fetched in time."
-    detail = f" ({error})" if error else ""
-    return f"{crawl.seed_url} could not be fetched: {name_of(reason) if reason else state}{detail}"
+    if seed.reason == Reason.EGRESS:
+        with suppress(EgressRefused):  # it names no host that could be opened
+            return f"{crawl.seed_url} could not be fetched: {closed_words(seed.url)}"
+    told = ", ".join(filter(None, (f"HTTP {seed.http_status}" if seed.http_status else "", seed.error)))
+    detail = f" ({told})" if told else ""
+    return f"{crawl.seed_url} could not be fetched: {name_of(seed.reason) if seed.reason else seed.state}{detail}"

@@ -252,7 +252,8 @@ class ScrapePages:
 
 def not_fetched(end: PageEnd) -> PageNotFetched:
     words = MEANINGS[Reason(end.reason)] if end.reason else "It could not be fetched."
-    detail = f" ({end.error})" if end.error else f" (HTTP {end.http_status})" if end.http_status else ""
+    told = ", ".join(filter(None, (f"HTTP {end.http_status}" if end.http_status else "", end.error)))
+    detail = f" ({told})" if told else ""
     return PageNotFetched(f"{words.rstrip('.')}{detail}.", reason=end.reason, http_status=end.http_status)
 
 

@@ -3,8 +3,10 @@
 What decides: `should_notify` in `domain/notices/notice.py`, and `domain/changes/significance.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
+from uuid import UUID
 
 from crawler.domain.changes.advice import none_matters
 from crawler.domain.changes.coverage import is_failing
@@ -21,15 +23,23 @@ class NoticeExplanation(NamedTuple):
 
 
 class ExplainNotice:
-    def __init__(self, schedules: ScheduleFinder, notifications: SentNotices) -> None:
+    def __init__(
+        self, schedules: ScheduleFinder, notifications: SentNotices, muted_until: Callable[[UUID], datetime | None]
+    ) -> None:
         self._schedules = schedules
         self._notifications = notifications
+        self._muted_until = muted_until
 
     def __call__(self, crawl: CrawlJob) -> NoticeExplanation:
         told = tuple(self._notifications.sent_for([crawl.id]).get(crawl.id, ()))
         if told:
             return NoticeExplanation(told, _what_came([status for _, status in told]))
-        return NoticeExplanation((), why_not_notified(crawl, self._schedules.find(crawl.project_id)))
+        return NoticeExplanation(
+            (), why_not_notified(crawl, self._schedules.find(crawl.project_id), self._muted_until(crawl.project_id))
+        )
+
+
+TO_COME = "Nothing was sent yet. By the schedule as it is now, it is to be told."
 
 
 def _what_came(statuses: Sequence[str]) -> str:
@@ -42,7 +52,7 @@ def _what_came(statuses: Sequence[str]) -> str:
     return "Its changes were told."
 
 
-def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
+def why_not_notified(crawl: CrawlJob, schedule: Schedule | None, muted_until: datetime | None = None) -> str:
     """Why nobody was told of a crawl, by the schedule as it is now: what it was then is not kept."""
     if crawl.crawl_type is not CrawlType.SCHEDULED:
         return "Manual crawls don't send notifications."
@@ -50,6 +60,12 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return f"It could not be compared, so the run counts as failed. {crawl.comparison_failed}"
     if crawl.change_summary is None:
         return "There was nothing to compare it with, so there was nothing to tell."
+    if muted_until is not None:
+        return f"The project is muted until {muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
+    return _of_the_schedule(crawl, schedule)
+
+
+def _of_the_schedule(crawl: CrawlJob, schedule: Schedule | None) -> str:
     if schedule is None:
         return "The project has no schedule any more, so nobody is to be told."
     if not schedule.config.notify_on_changes:
@@ -61,10 +77,10 @@ def why_not_notified(crawl: CrawlJob, schedule: Schedule | None) -> str:
         return (
             f"Too few pages could be compared, so the run counts as failed: told after {runs} of them in a row, once."
         )
-    if schedule.config.advice and schedule.config.advice.may_silence and none_matters(crawl.change_summary):
+    if schedule.config.advice and schedule.config.advice.may_silence and none_matters(crawl.change_summary or {}):
         return "The model that is asked says that none of the changes matters, and may silence them."
     if should_notify(schedule.config, crawl.change_summary):
-        return "Nothing was sent yet. By the schedule as it is now, it is to be told."
+        return TO_COME
     return _QUIET.get(schedule.config.notify_on, "Nothing changed, and the schedule tells of changes only.")
 
 

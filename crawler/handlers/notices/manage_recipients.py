@@ -64,7 +64,7 @@ class ManageRecipients:
 
     def _save(self, order: RecipientOrder, identity: UUID, project_id: UUID, at: datetime) -> Recipient:
         if order.channel is Channel.WEBHOOK:
-            check_webhook(self._reach.rule, order.address, "address")
+            check_webhook(self._reach.rule(), order.address, "address")
         address = self._revealed(project_id, order.address) if _is_secret(order) else order.address
         given = {**order.model_dump(), "address": address}
         return self._recipients.save(Recipient(**given, id=identity, project_id=project_id, created_at=at))
@@ -75,7 +75,7 @@ class ManageRecipients:
         (url,) = unmasked([given], known)
         if url in known:
             return url
-        why = why_refused(url, self._reach.rule, webhook="the channel webhook", mail="the channel email")
+        why = why_refused(url, self._reach.rule(), webhook="the channel webhook", mail="the channel email")
         if why := why or self._reach.why_unusable([url])[0]:
             raise InvalidConfig(f"address: {why}.")
         return url

@@ -3,8 +3,9 @@
 Channels: `mailer.py`, `webhook_sender.py` and `apprise_sender.py` in `adapters/notices`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 import orjson
 
@@ -17,7 +18,7 @@ from crawler.domain.notices.mail import Sender, trial_mail
 from crawler.domain.notices.notice import Channel, DeliveryResult
 from crawler.domain.notices.webhook import trial_payload, webhook_headers
 from crawler.errors import CrawlerError
-from crawler.handlers.notices.send_notice import NoticeTargets, SendApprise, SendMail, SendWebhook
+from crawler.handlers.notices.send_notice import SendApprise, SendMail, SendWebhook
 
 
 class Senders(NamedTuple):
@@ -29,14 +30,14 @@ class Senders(NamedTuple):
 class SendTest:
     def __init__(
         self,
-        schedules: NoticeTargets,
+        channel_urls: Callable[[UUID], Sequence[str]],
         senders: Senders,
         rule: EgressRule,
         webhook_secret: Callable[[], str | None],
         sender: Sender,
         clock: Clock,
     ) -> None:
-        self._schedules = schedules
+        self._channel_urls = channel_urls
         self._senders = senders
         self._rule = rule
         self._secret = webhook_secret
@@ -60,7 +61,7 @@ class SendTest:
             body = orjson.dumps(trial_payload(project, now))
             return self._senders.webhook(address, body, webhook_headers(identity, now, body, self._secret()))
         if project is not None:
-            (address,) = unmasked([address], self._schedules.notification_urls(project.id))
+            (address,) = unmasked([address], self._channel_urls(project.id))
         if why := why_refused(address, self._rule):
             return DeliveryResult(delivered=False, words=f"Not sent: {why}.")
         return self._senders.apprise(address, mail.subject, mail.text)

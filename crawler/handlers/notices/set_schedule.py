@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.hosts.egress import EgressRule, target_of
+from crawler.domain.hosts.egress import EgressRule, closed_words
 from crawler.domain.ids import new_id
 from crawler.domain.notices.channels import unmasked, why_refused
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
@@ -19,8 +19,6 @@ from crawler.errors import EgressRefused, InvalidConfig, NotFound
 from crawler.handlers.crawls.start_crawl import explain
 from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 
-_THIS_MACHINE = frozenset({"localhost", "localhost."})
-_LOOPBACK = "127.0.0.1"
 WhyUnusable = Callable[[Sequence[str]], Sequence[str | None]]
 """What is wrong with each of these Apprise URLs, as far as Apprise knows without sending anything."""
 
@@ -38,7 +36,8 @@ class RebuildableEntries(ScheduleMirror, Protocol):
 class Reach(NamedTuple):
     """What may be told, as far as it can be known before anything is sent."""
 
-    rule: EgressRule
+    rule: Callable[[], EgressRule]
+    """The rule of those who send."""
     why_unusable: WhyUnusable
 
 
@@ -72,7 +71,7 @@ class SetSchedule:
         if config.enabled and project.website_url is None:
             raise InvalidConfig(f"Project {project.name!r} has no website_url to crawl by a schedule; set one first.")
         if config.notification_webhook and config.notification_webhook != kept.get("notification_webhook"):
-            check_webhook(self._reach.rule, config.notification_webhook, "notification_webhook")
+            check_webhook(self._reach.rule(), config.notification_webhook, "notification_webhook")
         config = self._with_urls(project_id, config)
         identity = before.id if before else new_id(int(now.timestamp() * 1000))
         gone = None if before is None or "notification_webhook" in given else before.webhook_gone_at
@@ -112,7 +111,7 @@ class SetSchedule:
 
     def _check_urls(self, urls: Sequence[str]) -> None:
         for url in urls:
-            if why := why_refused(url, self._reach.rule):
+            if why := why_refused(url, self._reach.rule()):
                 raise InvalidConfig(f"notification_urls: {why}.")
         if why := next(filter(None, self._reach.why_unusable(urls) if urls else ()), None):
             raise InvalidConfig(f"notification_urls: {why}.")
@@ -121,16 +120,11 @@ class SetSchedule:
 def check_webhook(rule: EgressRule, url: str, name: str) -> None:
     """An address that is spelled out is judged now; names are when they are dialled."""
     try:
-        target = target_of(url)
+        is_closed = rule.is_closed(url)
     except EgressRefused as exc:
         raise InvalidConfig(f"{name}: {exc.message}") from exc
-    address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
-    if address and not rule.allows(address, target.port, target.host):
-        host = f"[{address}]" if ":" in address else target.host
-        raise InvalidConfig(
-            f"{name}: {host} may not be reached from here; if it should be, set "
-            f"CRAWLER_EGRESS_ALLOW={host}:{target.port}."
-        )
+    if is_closed:
+        raise InvalidConfig(f"{name}: {closed_words(url)}.")
 
 
 def schedule_config(given: dict[str, Any]) -> ScheduleConfig:

@@ -3,7 +3,7 @@
 A page that is watched is crawled again every day. How addresses are read: `domain/urls/typed_url.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
@@ -14,7 +14,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project, name_after
 from crawler.domain.notices.schedule import Frequency, NotifyOn
 from crawler.domain.urls.typed_url import typed_url
-from crawler.errors import Conflict, CrawlRunning, Invalid
+from crawler.errors import Conflict, CrawlRunning, EgressRefused, Invalid
 
 MOST_LINES = 200
 """Addresses that are taken from one list."""
@@ -68,17 +68,28 @@ class SetSchedule(Protocol):
 
 class WatchUrl:
     def __init__(
-        self, projects: Projects, store: NamedProjects, start: Start, set_schedule: SetSchedule, clock: Clock
+        self,
+        projects: Projects,
+        store: NamedProjects,
+        start: Start,
+        set_schedule: SetSchedule,
+        clock: Clock,
+        check_reach: Callable[[str], None],
     ) -> None:
         self._projects = projects
         self._store = store
         self._start = start
         self._set_schedule = set_schedule
         self._clock = clock
+        self._check_reach = check_reach
 
     def __call__(self, text: str, what: Watch, *, zone: str = "UTC", tags: Sequence[str] = ()) -> Started:
-        """The project of this address, new or known, with a crawl that begins. Raises Invalid for no address."""
+        """The project of this address, new or known, with a crawl that begins.
+
+        Raises Invalid for no address, and EgressRefused for one that may not be reached.
+        """
         href = typed_url(text).href
+        self._check_reach(href)
         project, is_new = self._project(href, what, tags)
         if is_new and what is Watch.PAGE:
             self.again(project.id, zone, notify_on=NotifyOn.ANY.value)
@@ -98,7 +109,7 @@ class WatchUrl:
                 break
             try:
                 started.append(self(line, what, zone=zone, tags=tags))
-            except (Invalid, Conflict) as exc:
+            except (Invalid, Conflict, EgressRefused) as exc:
                 refused.append(Refused(line, exc.message))
         return Imported(tuple(started), tuple(refused))
 

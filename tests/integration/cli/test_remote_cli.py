@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.notices.mutes import Mute
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
@@ -97,7 +98,14 @@ def laid(
         with served(engine.tools) as url:
             servers = {"CRAWLER_DATABASE_URL": database, "CRAWLER_REDIS_URL": redis}
             # As the service has it.
-            here = Place({**servers, "CRAWLER_DATA_DIR": str(folder / "data"), "CRAWLER_MAX_PAGES_CEILING": "100000"})
+            here = Place(
+                {
+                    **servers,
+                    "CRAWLER_DATA_DIR": str(folder / "data"),
+                    "CRAWLER_MAX_PAGES_CEILING": "100000",
+                    "CRAWLER_EGRESS_ALLOW": "127.0.0.0/8",
+                }
+            )
             nothing = {"CRAWLER_DATA_DIR": str(folder / "nothing")}
             there = Place({**nothing, "CRAWLER_API_URL": url, "CRAWLER_API_KEY": secret})
             names = {
@@ -163,7 +171,7 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     for line in (f"+ {url('/c')}", f"- {url('/b')}", f"~ {url('/a')}"):
         assert line in shown.splitlines()
     lines = shown.splitlines()
-    assert lines[lines.index(url("/a")) + 1 :] == [
+    assert lines[lines.index(url("/a")) + 1 :][:3] == [
         "- Old words stand here.",
         "+ New words stand here.",
         "+ More of it.",
@@ -413,15 +421,17 @@ def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
     assert [line.split() for line in shown.splitlines()][1] == ["zone", "America/New_York"]
     changed = stage.json("schedule", "set", "SCHEDULED", "--time", "07:00")
     assert (changed["time"], changed["notification_email"]) == ("07:00", "ops@example.org"), "the rest stays"
-    stage.told(stage.there, "schedule", "disable", "SCHEDULED")
+    assert "'crawler schedule resume Scheduled' enables them" in stage.told(
+        stage.there, "schedule", "disable", "SCHEDULED"
+    )
+    assert "every day at 07:00" in stage.told(stage.there, "schedule", "resume", "SCHEDULED")
+    assert stage.json("schedule", "set", "SCHEDULED", "--every", "daily")["enabled"]
+    stage.told(stage.there, "schedule", "pause", "SCHEDULED")
     off = stage.json("schedule", "show", "SCHEDULED")
     assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "07:00")
     started = stage.told(stage.there, "schedule", "run-now", "SCHEDULED")
     (crawl,) = stage.engine.tools.store.list_crawls(UUID(stage.names["SCHEDULED"]))
-    assert started == (
-        f"Crawl {crawl.id} waits: no worker is running. 'crawler up' starts them; 'crawler crawl status {crawl.id}' "
-        "shows it.\n"
-    )
+    assert started == (f"Crawl {crawl.id} waits: no worker is running; 'crawler up' starts them.\n")
     assert crawl.crawl_type == "scheduled"
     assert "still pending" in stage.told(stage.there, "schedule", "run-now", "SCHEDULED", status=5)
 
@@ -536,10 +546,11 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "There is no watch rule 'x'" in stage.told(place, "watch-rule", "disable", "PROJECT", "x", status=4)
         assert "There is no watch rule ''" in stage.told(place, "watch-rule", "disable", "PROJECT", "", status=4)
         muted = ("schedule", "mute", "PROJECT", "--rule", added[:-2])
-        assert stage.told(place, *muted).startswith("Muted until ")
+        assert stage.told(place, *muted).startswith("Nobody is told of ")
+        assert f"watch rule {added} until 20" in stage.told(place, "schedule", "show", "PROJECT")
         (mute,) = mutes_of(stage)
         assert str(mute.rule) == added
-        assert stage.told(place, *muted, "--hours", "0") == "It is told again.\n"
+        assert stage.told(place, "schedule", "unmute", *muted[2:]).endswith("is told again.\n")
         assert mutes_of(stage) == []
         assert stage.told(place, "watch-rule", "enable", "PROJECT", added).startswith("On: ")
         assert stage.told(place, "watch-rule", "remove", "PROJECT", "Words") == "Removed.\n"
@@ -552,7 +563,12 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT")
         given = ("--email", "ops@example.org", "--form", "daily", "--quiet", "22:00-07:00", "--tell", "contains sale")
-        added = stage.told(place, "recipient", "add", "PROJECT", *given).split()[0]
+        said = stage.told(place, "recipient", "add", "PROJECT", *given)
+        added = said.split()[0]
+        assert "No mail will be sent: " in said
+        assert "No mail will be sent: " in stage.told(place, "recipient", "list", "PROJECT")
+        refused = stage.told(place, "recipient", "add", "PROJECT", "--webhook", "http://10.1.2.3/x", status=2)
+        assert refused.startswith("--webhook: 10.1.2.3:80 may not be reached")
         assert "if it contains “sale”" in stage.told(place, "recipient", "list", "PROJECT")
         assert "muted until" in stage.told(place, "recipient", "mute", "PROJECT", added[:-2], "--hours", "2")
         assert "muted" not in stage.told(place, "recipient", "mute", "PROJECT", added, "--hours", "0")
@@ -579,10 +595,13 @@ def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
         tried = ("--tell", "contains nowhere", "--notify-on", "conditions")
         assert "Told by these rules: 0 of" in stage.told(place, "schedule", "backtest", "PROJECT", *tried)
         assert "write some with --tell" in stage.told(place, "schedule", "backtest", "PROJECT", "--all", status=2)
-        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2").startswith("Muted until ")
+        assert "'crawler schedule unmute " in stage.told(place, "schedule", "mute", "PROJECT", "--hours", "2")
+        for words in (("schedule", "show", "PROJECT"), ("project", "show", "PROJECT"), ("project", "list")):
+            assert " until 20" in stage.told(place, *words), "a mute is seen wherever the project is"
         project = stage.engine.tools.store.get_project(UUID(stage.names["PROJECT"]))
         assert project.is_muted(stage.engine.tools.clock() + timedelta(hours=1))
-        assert stage.told(place, "schedule", "mute", "PROJECT", "--hours", "0") == "It is told again.\n"
+        assert stage.told(place, "schedule", "unmute", "PROJECT").endswith("is told again.\n")
+        assert "until 20" not in stage.told(place, "schedule", "show", "PROJECT")
         assert stage.engine.tools.store.get_project(project.id).muted_until is None
 
 
@@ -723,7 +742,7 @@ def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) ->
             stage.engine.tools.operating.canaries.record_run(queue, time.time())
         started = stage.told(place, "schedule", "run-now", "BUSY")
         book.leave("worker@host", queues)
-        assert " begins now; 'crawler crawl status " in started
+        assert started.endswith(" begins now.\n")
     stage.engine.tools.redis.delete(stage.engine.tools.operating.canaries._key)  # for other tests nobody works here
 
 
@@ -769,7 +788,8 @@ def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage
         ("http://[::1]:8080/hook", "[::1]:8080"),
     ):
         told = stage.told(closed, "schedule", "set", "PROJECT", "--webhook", address, status=2)
-        assert told.endswith(f"may not be reached from here; if it should be, set CRAWLER_EGRESS_ALLOW={opened}.")
+        assert told.startswith(f"--webhook: {opened} may not be reached from here")
+        assert told.endswith(f"stop 'crawler up' and start it again with CRAWLER_EGRESS_ALLOW={opened}.")
         open_ = stage.here.but(CRAWLER_EGRESS_ALLOW=opened)
         assert address in stage.told(open_, "schedule", "set", "PROJECT", "--webhook", address)
     stage.told(stage.there, "schedule", "set", "PROJECT", "--webhook", "http://127.0.0.1:9/hook")
@@ -825,15 +845,44 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
         assert (schedule.config.enabled, schedule.config.notification_email) == (True, "ops@example.org")
         assert schedule.config.notify_on == "any"
         (crawl,) = stage.engine.tools.store.list_crawls(project.id)
-        assert str(crawl.id) in told
+        assert crawl.crawl_type == "scheduled"
         again = stage.told(place, "watch", url, "--every", "hourly", status=5)
-        assert f"'crawler schedule set {project.name}'" in again
+        assert f"'crawler schedule set {project.name}' changes how" in again
+        assert f"'crawler schedule run-now {project.name}' checks it now" in again
     site = stage.told(stage.there, "watch", stage.site.url("/b"), "--site")
     assert "nobody is told yet" in " ".join(site.split())
     hook = ("--webhook", "https://hooks.example.org/x", "--name", "Hooked")
     shown = stage.json("watch", stage.site.url("/hooked"), *hook)
     assert shown["schedule"]["notification_webhook"] == hook[1]
     assert stage.engine.tools.store.get_crawl(UUID(shown["crawl_id"])).project_id == UUID(shown["project_id"])
+
+
+@pytest.mark.parametrize("address", ["127.0.0.62:8902", "localhost:8902", "[::1]:8902"])
+def test_a_site_that_the_workers_may_not_reach_is_not_watched(stage: Stage, address: str) -> None:
+    tools = stage.engine.tools
+    before = len(tools.store.list_projects(limit=100))
+    tools.operating.live_workers.announce("fetcher@host", ["fetch"])
+    for place in (stage.here, stage.there):
+        told = stage.told(place, "watch", f"http://{address}/prices", status=2)
+        assert told.startswith(f"{address} may not be reached from here, as it is no public address;")
+        assert f"stop 'crawler up' and start it again with CRAWLER_EGRESS_ALLOW={address}. " in told
+        assert "'crawler run' reaches it" in told
+    assert len(tools.store.list_projects(limit=100)) == before
+    opened = WorkerState(egress=(address,))
+    tools.operating.live_workers.announce("fetcher@host", ["fetch"], opened)
+    closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
+    assert "Watching " in stage.told(closed, "watch", f"http://{address}/prices"), "what the workers say counts"
+    tools.operating.live_workers.leave("fetcher@host", ["fetch"])
+
+
+def test_a_webhook_that_the_workers_may_reach_is_taken_from_a_terminal_that_may_not(stage: Stage) -> None:
+    workers, closed = stage.engine.tools.operating.live_workers, stage.here.but(CRAWLER_EGRESS_ALLOW="")
+    words = ("watch", "https://93.184.216.34/hooked", "--name", "Hook inside", "--webhook", "http://10.2.3.4:8080/in")
+    told = stage.told(closed, *words, status=2)
+    assert told.startswith("--webhook: 10.2.3.4:8080 may not be reached from here")
+    workers.announce("notify@host", ["notify"], WorkerState(egress=("10.2.3.0/24",)))
+    assert "http://10.2.3.4:8080/in is told" in " ".join(stage.told(closed, *words).split())
+    workers.leave("notify@host", ["notify"])
 
 
 def test_a_site_without_tls_is_watched_by_http_where_that_can_be_tried(
@@ -855,6 +904,72 @@ def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stag
         stage.told(stage.there, "watch", stage.site.url("/d"), *options, status=2)
     assert "no host" in stage.told(stage.there, "watch", "http://", status=2)
     assert len(stage.engine.tools.store.list_projects(limit=100)) == before
+
+
+def test_a_page_is_told_alone_by_its_url(stage: Stage) -> None:
+    url, engine = stage.site.url, stage.engine
+    lay(stage.site, {"/fair": ["/stall", "/tent", "/gate"], "/stall": page(body=BEFORE), "/tent": [], "/gate": []})
+    first = engine.crawl(url("/fair"), use_sitemaps=False)
+    lay(stage.site, {"/fair": ["/stall", "/stage", "/gate"], "/stall": page(body=AFTER), "/stage": []})
+    stage.site.remove("/tent")
+    engine.again(first)
+    for place in (stage.here, stage.there):
+        for typed in (url("/stall"), url("/stall").partition("://")[2]):
+            shown = stage.told(place, "changes", typed).splitlines()
+            assert shown[0] == url("/stall")
+            assert shown[1].startswith("It changed in the crawl of 20")
+            assert shown[2:] == ["- Old words stand here.", "+ New words stand here.", "+ More of it."]
+        assert "It is new in the crawl of 20" in stage.told(place, "changes", url("/stage"))
+        assert "It was removed in the crawl of 20" in stage.told(place, "changes", url("/tent"))
+        assert "It did not change" in stage.told(place, "changes", url("/gate"))
+        assert "There is no crawl and no project" in stage.told(place, "changes", "http://else.example/a", status=4)
+
+
+def test_a_failed_crawl_does_not_hide_the_one_before(stage: Stage, tmp_path: Path) -> None:
+    engine, url = stage.engine, stage.site.url
+    lay(stage.site, {"/failing": page(body="<p>First words of it.</p>")})
+    first = engine.crawl(url("/failing"), use_sitemaps=False)
+    lay(stage.site, {"/failing": page(body="<p>Second words of it.</p>")})
+    engine.again(first)
+    fault = stage.site.set_fault("/failing", status=500)
+    failed = engine.again(first)
+    assert (failed.status, "HTTP 500" in (failed.error_message or "")) == ("failed", True)
+    name = engine.tools.projects.manage.change(first.project_id, {"name": "Failing"}).name
+    for number, place in enumerate((stage.here, stage.there)):
+        shown = stage.told(place, "changes", name)
+        assert "is failed: " in shown
+        assert "HTTP 500" in shown + stage.told(place, "crawl", "status", name)
+        assert "The newest crawl that was compared is of 20" in shown
+        assert "+ Second words of it." in shown.splitlines()
+        by_id = stage.told(place, "changes", str(failed.id))
+        assert "shows the newest that was compared" in by_id
+        assert "Second words" not in by_id
+        stage.told(place, "export", name, "--format", "markdown", "--output", str(tmp_path / str(number)))
+        assert b"Second words" in (tmp_path / str(number) / "site.md").read_bytes()
+        refused = stage.told(place, "export", str(failed.id), "--output", str(tmp_path), status=4)
+        assert "has no pages: " in refused
+    stage.site.mend(fault)
+
+
+def test_whoever_was_told_is_named_after_the_changes(stage: Stage) -> None:
+    tools = stage.engine.tools
+    for place in (stage.here, stage.there):
+        shown = stage.told(place, "changes", "CRAWL")
+        assert "http://127.0.0.1:9/hook" in shown.splitlines()[-2]
+        assert "'crawler notification list " in shown.splitlines()[-1]
+        tried = stage.told(place, "schedule", "test", "PROJECT", status=1)
+        assert "http://127.0.0.1:9/hook: Not delivered" in tried
+    made = tools.projects.manage.create(name="Tells nobody", website_url="http://quiet.example/")
+    assert "'crawler schedule set 'Tells nobody' --webhook URL' names somebody" in stage.told(
+        stage.there, "schedule", "test", str(made.id), status=2
+    )
+
+
+def test_what_is_missing_or_mistyped_is_named(stage: Stage) -> None:
+    assert "A project or crawl is missing; write 'crawler explain latest http://a.example/x'" in stage.told(
+        stage.here, "explain", "http://a.example/x", status=2
+    )
+    assert "did you mean 'latest'?" in stage.told(stage.here, "crawl", "status", "lastest", status=4)
 
 
 def test_a_url_is_explained_by_its_path_or_without_its_scheme(stage: Stage) -> None:

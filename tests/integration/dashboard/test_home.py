@@ -82,7 +82,7 @@ def test_a_site_is_taken_as_https_and_has_no_schedule_yet(crawler: Engine, visit
     assert crawler.tools.store.get_project(crawl.project_id).name == "bakery.example/menu"
 
 
-@pytest.mark.parametrize("typed", ["", "ftp://x.example/", "http://", "two words", "x" * 3000])
+@pytest.mark.parametrize("typed", ["", "ftp://x.example/", "http://", "two words", "http://10.1.2.3/", "x" * 3000])
 def test_what_is_no_address_is_said_beside_the_field_and_kept(crawler: Engine, visitor: Visitor, typed: str) -> None:
     answer = visitor.post("/start", {"url": typed, "what": "page"})
     assert answer.status_code == 422

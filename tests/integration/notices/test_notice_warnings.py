@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from crawler.adapters.operating.live_workers import WorkerState
 from crawler.config import Settings
 from crawler.domain.notices.notice import Channel, DeliveryResult, NoticeKind, Target
+from crawler.domain.notices.recipients import RecipientOrder
 from crawler.entrypoints.cli.backend.local import LocalBackend
 from crawler.entrypoints.doctor import diagnose
 from crawler.errors import NotFound, Unavailable
@@ -75,6 +76,18 @@ def test_a_worker_that_can_mail_says_so(crawler: Engine) -> None:
     assert {name: state.sends_mail for name, state in told.items()} == {"a": False, "b": True, "c": False}
 
 
+def test_a_worker_says_what_it_may_reach(crawler: Engine) -> None:
+    operating, settings = crawler.tools.operating, crawler.tools.settings
+    assert operating.egress_of("fetch") == crawler.tools.egress, "a guess, while there is none"
+    for name, entries in ("a", ("10.0.0.0/8",)), ("b", ("inside.example:8080",)):
+        opened = settings.model_copy(update={"egress_allow": entries})
+        Announcer(operating.live_workers, opened, name, ["fetch"])()
+    rule = operating.egress_of("fetch")
+    assert not rule.is_closed("http://10.1.2.3/")
+    assert not rule.is_closed("http://inside.example:8080/", ["192.168.0.7"])
+    assert rule.is_closed("http://127.0.0.1/"), "what the workers may reach counts, not what we may"
+
+
 def mail_checks(crawler: Engine, **settings: object) -> list[tuple[bool, bool, str]]:
     crawler.tools.settings = _with(crawler.tools.settings, **settings)
     found = diagnose(crawler.tools, start_browser=False)
@@ -90,7 +103,12 @@ def test_doctor_warns_only_when_a_schedule_sends_mails(crawler: Engine) -> None:
     warned(crawler, **MAILS)
     ((ok, required, message),) = mail_checks(crawler)
     assert (ok, required) == (False, False)
-    assert message == f"1 schedule sends mails. {UNSET}"
+    assert message == f"1 schedule or recipient asks for mails. {UNSET}"
+    project = crawler.tools.store.list_projects(1)[0]
+    mail = RecipientOrder(channel=Channel.EMAIL, address="b@example.org")
+    crawler.tools.notices.manage_recipients.add(project.id, mail)
+    ((_, _, message),) = mail_checks(crawler)
+    assert message == f"2 schedules and recipients ask for mails. {UNSET}"
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ class Desk:
         self.engine, self.tools = engine, engine.tools
         self.now = NOON
         tools = self.tools
-        reach = Reach(tools.egress, tools.notices.apprise.why_unusable)
+        reach = Reach(lambda: tools.egress, tools.notices.apprise.why_unusable)
         self.set = SetSchedule(
             tools.store, tools.notices.schedules, tools.notices.beat_entries, lambda: self.now, reach
         )

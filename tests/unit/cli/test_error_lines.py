@@ -25,3 +25,15 @@ def test_a_refusal_breaks_between_words_on_a_terminal_only(monkeypatch: pytest.M
         assert len(told) == lines
         assert " ".join(told) == LONG
         assert lines == 1 or max(map(len, told)) <= 60
+
+
+def test_no_line_breaks_inside_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    tell("It is a project already; here 'crawler schedule set Bakery --every daily' changes it, 'crawler up' starts.")
+    assert stream.getvalue().splitlines() == [
+        "It is a project already; here",
+        "'crawler schedule set Bakery --every daily'",
+        "changes it, 'crawler up' starts.",
+    ]

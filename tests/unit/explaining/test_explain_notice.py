@@ -59,7 +59,7 @@ def test_what_was_sent_counts_whatever_the_schedule_says_now() -> None:
         def sent_for(self, ids: Any) -> dict[Any, Any]:
             return {ids[0]: [("email", "sent"), ("webhook", "failed")]}
 
-    notice = ExplainNotice(Kept(), Kept())(one)
+    notice = ExplainNotice(Kept(), Kept(), lambda _: None)(one)
     assert notice.told == (("email", "sent"), ("webhook", "failed"))
     assert notice.why == "Its changes were told, but not by every channel."
 
@@ -73,4 +73,10 @@ def test_what_did_not_arrive_was_not_told(statuses: tuple[str, ...]) -> None:
         def sent_for(self, ids: Any) -> dict[Any, Any]:
             return {ids[0]: [("webhook", status) for status in statuses]}
 
-    assert "nothing arrived" in ExplainNotice(Kept(), Kept())(crawl(summary=changed())).why
+    assert "nothing arrived" in ExplainNotice(Kept(), Kept(), lambda _: None)(crawl(summary=changed())).why
+
+
+def test_a_muted_project_is_the_reason_of_its_silence() -> None:
+    until = datetime(2030, 1, 2, 8, tzinfo=UTC)
+    said = why_not_notified(crawl(summary=changed(significant=True)), schedule(), until)
+    assert said == "The project is muted until 2030-01-02 08:00 UTC."

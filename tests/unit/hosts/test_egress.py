@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.hosts.egress import EgressRule, is_public, literal_address
+from crawler.domain.hosts.egress import EgressRule, closed_words, is_public, literal_address
 from crawler.errors import EgressRefused, SettingsError
 
 VECTORS = [
@@ -131,3 +131,25 @@ def test_a_name_is_no_literal(host: str) -> None:
 def test_an_odd_spelling_of_an_address_is_refused(host: str) -> None:
     with pytest.raises(EgressRefused):
         literal_address(host)
+
+
+@pytest.mark.parametrize(
+    ("url", "addresses", "closed"),
+    [
+        ("http://127.0.0.62:8902/", (), True),
+        ("http://localhost:8902/", (), True),
+        ("http://intranet.example/", (), False),
+        ("http://intranet.example/", ("10.0.0.7",), True),
+        ("http://intranet.example/", ("10.0.0.7", "93.184.216.34"), False),
+        ("http://opened.example:81/", ("10.0.0.7",), False),
+        ("https://93.184.216.34/", (), False),
+    ],
+)
+def test_a_url_is_known_to_be_closed_before_it_is_dialled(url: str, addresses: tuple[str, ...], closed: bool) -> None:
+    assert EgressRule.parse(["opened.example:81"]).is_closed(url, addresses) == closed
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.62:8902/a", "https://intranet.example/", "http://[::1]:8080/"])
+def test_what_to_set_is_what_the_setting_takes(url: str) -> None:
+    entry = closed_words(url).rpartition("=")[2]
+    assert not EgressRule.parse([entry]).is_closed(url, ["10.0.0.7"])

@@ -12,7 +12,7 @@ def test_every_reason_has_a_meaning_and_no_other_has() -> None:
     assert set(NAMES) == set(Reason)
     assert len(set(NAMES.values())) == len(NAMES)
     assert all(len(name) <= 25 for name in NAMES.values())
-    assert (name_of("http_5xx"), name_of("made_up")) == ("server error", "made up")
+    assert (name_of("http_5xx"), name_of("made_up")) == ("server error (HTTP 5xx)", "made up")
 
 
 @pytest.mark.parametrize("reason", Reason)

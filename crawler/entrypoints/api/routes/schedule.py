@@ -4,7 +4,7 @@ Decided in `handlers/notices/set_schedule.py`; times and limits in `domain/notic
 """
 
 from fastapi import APIRouter, Response
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.notices.schedule import ScheduleConfig, ScheduleOverview
@@ -13,7 +13,7 @@ from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.idempotency import DoOnce
 from crawler.entrypoints.http.problems import problems
-from crawler.entrypoints.http.shapes import Body
+from crawler.entrypoints.http.shapes import Body, Wire
 from crawler.entrypoints.http.shown_addresses import shown_webhook
 
 router = APIRouter(tags=["schedule"])
@@ -37,6 +37,19 @@ class NewSchedule(ScheduleConfig, Body):
     )
 
 
+class TriedChannelShown(Wire):
+    channel: str = Field(description="email, webhook or apprise")
+    address: str = Field(description="Of Apprise's URLs only a mask")
+    delivered: bool
+    words: str = Field(description="What the receiver said, or why nothing was sent")
+
+
+class TriedChannels(Wire):
+    """Empty where nobody is to be told."""
+
+    channels: list[TriedChannelShown]
+
+
 class RunNow(Body):
     """Nothing can be chosen: the project's settings are used."""
 
@@ -58,6 +71,23 @@ def set_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> Sch
 
 
 @router.post(
+    "/projects/{project_id}/schedule/test",
+    summary="Send a test message to everybody whom the project tells",
+    responses=problems(404),
+)
+def test_channels(project_id: OwnProject, tools: Tools) -> TriedChannels:
+    tried = tools.notices.try_channels(tools.store.get_project(project_id))
+    return TriedChannels(
+        channels=[
+            TriedChannelShown(
+                channel=one.channel, address=one.address, delivered=one.result.delivered, words=one.result.words
+            )
+            for one in tried
+        ]
+    )
+
+
+@router.post(
     "/projects/{project_id}/schedule/run-now",
     status_code=202,
     response_model=CrawlId,
@@ -67,6 +97,8 @@ def set_schedule(project_id: OwnProject, body: NewSchedule, tools: Tools) -> Sch
 def run_scheduled_crawl(project_id: OwnProject, tools: Tools, once: DoOnce, body: RunNow | None = None) -> Response:
     def start() -> CrawlId:
         tools.hints.ping()
+        if website := tools.store.get_project(project_id).website_url:
+            tools.crawls.check_reach(website)
         crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED, idempotency_key=once.crawl_key)
         return CrawlId(crawl_id=crawl.id)
 

@@ -71,6 +71,7 @@ def crawl_site(
         headers=headers,
         export_to=export,
         formats=read_formats(export, formats),
+        named_by_url=project is None,
     )
     if export is not None:
         export.check()

@@ -57,8 +57,15 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
 def _check_ports(address: str, number: int, flower_host: str, flower_port: int) -> None:
     if number == 0:
         raise Invalid("Port 0 is no port anybody could find the service at; choose one from 1 to 65535.")
-    check_port_free(address, number, "CRAWLER_API_PORT")
-    check_port_free(flower_host, flower_port, "CRAWLER_FLOWER_PORT")
+    busy = []
+    flower = (flower_host, flower_port, "CRAWLER_FLOWER_PORT")
+    for host, port, setting in ((address, number, "CRAWLER_API_PORT"), flower):
+        try:
+            check_port_free(host, port, setting)
+        except Conflict as exc:
+            busy.append(exc.message)
+    if busy:
+        raise Conflict(" ".join(busy))
     if number == flower_port:
         raise Conflict(f"The service and Flower cannot both use port {number}; set CRAWLER_FLOWER_PORT.")
 

@@ -21,7 +21,9 @@ from crawler.entrypoints.cli.screen.closing_words import check_completed, show_s
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
 from crawler.entrypoints.cli.watching.remote_watch import watch_there
+from crawler.entrypoints.cli.watching.told import PATIENCE_SECONDS, tell_whom, whom_told
 
 LOOK_SECONDS = 0.25
 WAIT_SECONDS = 2.0
@@ -35,12 +37,16 @@ def watch_crawl(name: str, *, as_json: bool) -> None:
         watch_there(settings, name, as_json=as_json)
         return
     with session() as tools:
-        crawl = tools.store.get_crawl(crawl_named(LocalBackend(tools), name))
+        backend = LocalBackend(tools)
+        crawl = tools.store.get_crawl(crawl_named(backend, name))
         if as_json:
             _print_events(tools, crawl)
         else:
-            _look_on(tools, crawl)
+            with left_running(crawl, name):
+                _look_on(tools, crawl)
         crawl = tools.store.get_crawl(crawl.id)
+        if not as_json:
+            tell_whom(whom_told(backend, crawl, patience=PATIENCE_SECONDS))
         check_completed(tools, crawl)
     if not as_json:
         after_crawl(crawl, name)
@@ -66,9 +72,12 @@ def _line(event: Event) -> str:
 
 def _look_on(tools: App, crawl: CrawlJob) -> None:
     lookout = SnapshotReader(tools, crawl.id)
+    waiting = NoWorker(LocalBackend(tools).has_workers)
     with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
         while not crawl.status.is_over:
-            view.show(lookout.glance(crawl))
+            seen = lookout.glance(crawl)
+            waiting(seen, view)
+            view.show(seen)
             time.sleep(LOOK_SECONDS)
             crawl = tools.store.get_crawl(crawl.id)
         crawl = _await_diff(tools, crawl)

@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 from uuid import UUID
 
+from crawler.adapters.curl.first_contact import addresses_of
 from crawler.adapters.operating.politeness_audit import HostAudit
 from crawler.adapters.pages.export_files import ExportPlace
 from crawler.bootstrap import App
@@ -23,9 +24,10 @@ from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
 from crawler.domain.notices.notice import Notification
 from crawler.domain.notices.schedule import ScheduleOverview
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.backend.categories import LocalCategories
 from crawler.entrypoints.cli.backend.documents import LocalDocuments
-from crawler.entrypoints.cli.backend.local_exports import write_exports
+from crawler.entrypoints.cli.backend.local_exports import Written, write_exports
 from crawler.entrypoints.cli.backend.queue import LocalQueue
 from crawler.entrypoints.cli.backend.recipients import LocalRecipients
 from crawler.entrypoints.cli.backend.watching import LocalWatch
@@ -34,6 +36,7 @@ from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.hosts.manage_logins import ManageLogins
 from crawler.handlers.notices.manage_mutes import ManageMutes
+from crawler.handlers.notices.try_channels import TriedChannel
 
 MOST_PROJECTS = 100_000
 NEEDED = ("coordinator", "fetch")
@@ -127,7 +130,7 @@ class LocalBackend:
     def diff(self, project_id: UUID, page: ChangedPage) -> TextDiff:
         return self._tools.changes.compare_versions(project_id, page.page_id, page.from_version, page.to_version).diff
 
-    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
         self._tools.store.get_crawl(crawl_id)
         return write_exports(self._tools, crawl_id, place, formats)
 
@@ -165,9 +168,21 @@ class LocalBackend:
     def change_schedule(self, project_id: UUID, changes: Mapping[str, Any]) -> ScheduleOverview:
         return self._tools.notices.describe_schedule(self._tools.notices.set_schedule(project_id, dict(changes)))
 
+    def check_reach(self, href: str) -> None:
+        self._tools.crawls.check_reach(href, addresses_of(parse(href).hostname))
+
     def run_schedule(self, project_id: UUID) -> UUID:
         self._tools.hints.ping()
+        if website := self._tools.store.get_project(project_id).website_url:
+            self._tools.crawls.check_reach(website)
         return self._tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED).id
+
+    def try_channels(self, project_id: UUID) -> list[TriedChannel]:
+        return self._tools.notices.try_channels(self._tools.store.get_project(project_id))
+
+    def mail_warning(self) -> str | None:
+        """Why mails would not be sent; None when all is well."""
+        return self._tools.notices.warn_about_channels.mail_warning()
 
     def has_workers(self) -> bool:
         """Whether workers are running that could begin a crawl now."""

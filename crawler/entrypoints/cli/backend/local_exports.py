@@ -3,9 +3,9 @@
 The formats are in `domain/exports/files.py`, the queries in `adapters/pages/export.py`.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -14,6 +14,7 @@ from crawler.adapters.pages.export_files import ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFile
 from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.terminal_text import count
 
 EVERY = 50
 """Pages between two updates of the progress bar."""
@@ -21,7 +22,14 @@ EVERY = 50
 Page = TypeVar("Page")
 
 
-def write_exports(tools: App, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+class Written(NamedTuple):
+    file: str
+    place: str
+    page_files: int = 0
+    """Files of single pages beside it."""
+
+
+def write_exports(tools: App, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
     """Write one file per format.
 
     The crawl is read once for each, because pages are streamed and never held in memory.
@@ -29,32 +37,37 @@ def write_exports(tools: App, crawl_id: UUID, place: ExportPlace, formats: Seque
     return [_write_export(tools, crawl_id, place, each) for each in formats]
 
 
-def _write_export(tools: App, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> str:
+def _write_export(tools: App, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> Written:
     export = tools.pages.export
     title = f"Writing {place.at(chosen.file_name)}{' and a file for each page' if chosen.page_files else ''}"
     total = export.count(crawl_id, chosen.rows)
     # Close the query at the end of the block, even if writing fails.
     with _bar(title, total) as counted, closing(export.rows(crawl_id, chosen.rows)) as rows:
         pages = counted(rows)
-        if chosen.page_files is not None:
-            pages = each_written(pages, place, chosen.page_files())
-        place.write(chosen.file_name, chosen.render(pages))
-    return place.at(chosen.file_name)
+        return write_pages(place, chosen, pages)
 
 
-def each_written(
-    pages: Iterable[ExportedMarkdown], place: ExportPlace, page_file: Callable[[ExportedMarkdown], PageFile]
-) -> Generator[ExportedMarkdown]:
-    """Write each page to a file of its own, then pass it on."""
-    for page in pages:
-        file = page_file(page)
-        place.write_page(file.path, file.content)
-        yield page
+def write_pages(place: ExportPlace, chosen: ExportFormat, pages: Iterable[Any]) -> Written:
+    """Write all pages to one file and, where the format has them, each to a file of its own beside it."""
+    number = 0
+
+    def each_written(page_file: Callable[[ExportedMarkdown], PageFile]) -> Iterator[ExportedMarkdown]:
+        nonlocal number
+        for page in pages:
+            file = page_file(page)
+            place.write_page(file.path, file.content)
+            number += 1
+            yield page
+
+    rows = each_written(chosen.page_files()) if chosen.page_files else pages
+    place.write(chosen.file_name, chosen.render(rows))
+    return Written(place.at(chosen.file_name), str(place), number)
 
 
-def tell_files(files: Iterable[str]) -> None:
-    for file in files:
-        Stderr().print(f"Wrote {file}", soft_wrap=True)
+def tell_files(files: Iterable[Written]) -> None:
+    for file, place, number in files:
+        beside = f", and {count(number, 'file')} of single pages in {place}" if number else ""
+        Stderr().print(f"Wrote {file}{beside}", soft_wrap=True)
 
 
 class _Counted(Protocol):

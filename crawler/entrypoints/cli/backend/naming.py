@@ -5,6 +5,7 @@ How things are named: `entrypoints/cli/input/names.py`.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
@@ -12,6 +13,10 @@ from crawler.domain.ids import ids_that_begin
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.names import LATEST, SHOWN, listed, meant, similar, whole_id
 from crawler.errors import Invalid, NotFound
+from crawler.lazy_module import on_first_use
+
+with on_first_use():
+    from crawler.entrypoints.cli.screen.next_step import command_line
 
 if TYPE_CHECKING:
     from crawler.domain.crawls.crawl import CrawlJob
@@ -84,7 +89,8 @@ def crawl_named(backend: "Backend", name: str) -> UUID:
     if crawls:
         return crawls[0].id
     project = _only(name, projects)
-    never = f"{project.name!r} has not been crawled yet; 'crawler schedule run-now' begins it."
+    begin = command_line("schedule", "run-now", project.name)
+    never = f"{project.name!r} has not been crawled yet; '{begin}' begins it."
     return _newest(backend.newest_crawls(1, project_id=project.id), never).id
 
 
@@ -117,6 +123,8 @@ def _ambiguous(name: str, candidates: list[str]) -> Invalid:
 
 def _others(backend: "Backend", name: str) -> str:
     """What there is instead, for the end of a sentence."""
+    if get_close_matches(name.lower(), [LATEST], cutoff=0.75):
+        return f"did you mean {LATEST!r}?"
     projects = backend.list_projects()
     if not projects:
         return _NO_PROJECT[0].lower() + _NO_PROJECT[1:]

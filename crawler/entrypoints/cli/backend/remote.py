@@ -26,11 +26,12 @@ from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
 from crawler.domain.hosts.overview import HostOverview
 from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
-from crawler.domain.notices.notice import Notification
+from crawler.domain.notices.notice import Channel, DeliveryResult, Notification
 from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.entrypoints.cli.backend.categories import RemoteCategories
 from crawler.entrypoints.cli.backend.documents import RemoteDocuments
 from crawler.entrypoints.cli.backend.local import MOST_PROJECTS, NEEDED
+from crawler.entrypoints.cli.backend.local_exports import Written
 from crawler.entrypoints.cli.backend.logins import RemoteLogins
 from crawler.entrypoints.cli.backend.queue import RemoteQueue
 from crawler.entrypoints.cli.backend.recipients import RemoteMutes, RemoteRecipients
@@ -42,6 +43,7 @@ from crawler.errors import SettingsError, Unavailable
 from crawler.handlers.crawls.retry_failed import Retried
 from crawler.handlers.hosts.describe_hosts import HostList
 from crawler.handlers.notices.set_schedule import schedule_config
+from crawler.handlers.notices.try_channels import TriedChannel
 
 MOST_CRAWLS = 50
 MOST_HOSTS = 200
@@ -195,7 +197,7 @@ class RemoteBackend:
             found = self._client.pages.diff(project_id, page.page_id, page.from_version, page.to_version)
         return TextDiff(found.added, found.removed, found.unified, found.exact)
 
-    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+    def export(self, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
         return fetch_exports(self._client, crawl_id, place, formats)
 
     def report(self, crawl_id: UUID, kinds: Sequence[FindingKind], *, new_only: bool) -> Report:
@@ -246,8 +248,21 @@ class RemoteBackend:
         config = schedule_config({**kept, **changes})
         return _as(ScheduleOverview, self._client.schedules.replace(project_id, **config.model_dump(mode="json")))
 
+    def check_reach(self, href: str) -> None:
+        """The service itself says what it may not reach, when a crawl is to begin."""
+
     def run_schedule(self, project_id: UUID) -> UUID:
         return self._client.schedules.run_now(project_id)
+
+    def try_channels(self, project_id: UUID) -> list[TriedChannel]:
+        return [
+            TriedChannel(Channel(one.channel), one.address, DeliveryResult(delivered=one.delivered, words=one.words))
+            for one in self._client.schedules.test(project_id)
+        ]
+
+    def mail_warning(self) -> str | None:
+        """Why mails would not be sent, as the service's health check says once somebody is to get mails."""
+        return next((one.message for one in self._client.health().checks if one.name == "mail" and not one.ok), None)
 
     def has_workers(self) -> bool:
         """Whether workers run: the service's health check saw messages taken from the queues that a crawl needs."""

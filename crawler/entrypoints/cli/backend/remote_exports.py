@@ -9,24 +9,22 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 from crawler.adapters.pages.export_files import ExportPlace
 from crawler.client import Client
 from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
-from crawler.entrypoints.cli.backend.local_exports import each_written
+from crawler.entrypoints.cli.backend.local_exports import Written, write_pages
 from crawler.entrypoints.cli.screen.stderr import Stderr
 
 
-def fetch_exports(client: Client, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[str]:
+def fetch_exports(client: Client, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
     return [_fetch(client, crawl_id, place, each) for each in formats]
 
 
-def _fetch(client: Client, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> str:
+def _fetch(client: Client, crawl_id: UUID, place: ExportPlace, chosen: ExportFormat) -> Written:
     name, sent = chosen.file_name, MARKDOWN_PAGES if chosen.page_files else chosen
     title = f"Writing {place.at(name)}{' and a file for each page' if chosen.page_files else ''}"
     with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
         if chosen.page_files is None:
             place.write(name, counted)
-        else:
-            pages = map(read_markdown_line, _lines(counted))
-            place.write(name, chosen.render(each_written(pages, place, chosen.page_files())))
-    return place.at(name)
+            return Written(place.at(name), str(place))
+        return write_pages(place, chosen, map(read_markdown_line, _lines(counted)))
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

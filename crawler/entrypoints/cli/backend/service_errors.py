@@ -5,7 +5,17 @@ from contextlib import contextmanager
 
 from crawler import client as service
 from crawler import errors
-from crawler.errors import Conflict, CrawlerError, Forbidden, Invalid, NotFound, Unauthorized, Unavailable
+from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.errors import (
+    Conflict,
+    CrawlerError,
+    Forbidden,
+    Invalid,
+    InvalidConfig,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+)
 
 _NO_SUCH_PATH = "no_such_path"
 _BY_CODE = {
@@ -20,6 +30,16 @@ def told_as_ours() -> Iterator[None]:
         yield
     except service.ClientError as exc:
         raise ours(exc) from exc
+
+
+@contextmanager
+def in_option_names() -> Iterator[None]:
+    """Refusals name options, wherever they come from."""
+    try:
+        with told_as_ours():
+            yield
+    except InvalidConfig as exc:
+        raise told_in_options(exc) from exc
 
 
 def ours(exc: service.ClientError) -> CrawlerError:

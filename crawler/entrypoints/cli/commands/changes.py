@@ -10,7 +10,8 @@ from uuid import UUID
 
 import typer
 
-from crawler.entrypoints.cli.backend.naming import open_crawl
+from crawler.entrypoints.cli.backend.naming import crawl_named
+from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
 from crawler.errors import Invalid, NotFound
 from crawler.lazy_module import on_first_use
@@ -25,19 +26,21 @@ with on_first_use():
     from crawler.domain.changes.removal_words import missing_words
     from crawler.domain.changes.summary import ChangedPage, CrawlChanges, MovedPage, PageText
     from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
+    from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
     from crawler.domain.diffs.text_diff import TextDiff
+    from crawler.entrypoints.cli.actions.page_changes import page_named, show_page, show_text
     from crawler.entrypoints.cli.backend.service_errors import told_as_ours
     from crawler.entrypoints.cli.screen.diff_lines import changed_lines
-    from crawler.entrypoints.cli.screen.next_step import after_changes
+    from crawler.entrypoints.cli.screen.next_step import after_changes, command_line
     from crawler.entrypoints.cli.screen.stderr import Stderr
-    from crawler.entrypoints.cli.screen.terminal import clean, console, moment
+    from crawler.entrypoints.cli.screen.terminal import clean, console, moment, short_id
     from crawler.entrypoints.cli.screen.terminal_text import count
+    from crawler.entrypoints.cli.watching.told import tell_whom, whom_told
 
 
 MOST_LINES = 30
 """Changed lines that are shown for one page."""
 _KINDS = (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red"))
-_NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 _UNCOMPARED = {
     "not_yet": "It has not been compared: that is done when a crawl has completed.",
     "nothing_to_compare_with": "There is nothing to compare it with. Only completed crawls are compared.",
@@ -58,24 +61,69 @@ def changes(
     no_text: Annotated[bool, typer.Option("--no-text", help="Only which pages, not what changed on them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
-    """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages."""
+    """New, removed and changed URLs since the crawl before, and what changed in the text of changed pages.
+
+    A page's URL shows what changed on that page alone, all of it.
+    """
     wanted = 0 if no_text else diffs
-    with open_crawl(named) as (backend, crawl_id), Stderr().status("Comparing pages …"):
-        crawl = backend.get_crawl(crawl_id)
+    if not as_json and _show_one_page(named):
+        return
+    notes: list[str] = []
+    with open_backend() as backend, Stderr().status("Comparing pages …"):
+        crawl = backend.get_crawl(crawl_named(backend, named))
         found = backend.changes(crawl)
+        if found.summary is None and not as_json:
+            by_id = str(crawl.id).startswith(named.lower())
+            crawl, found, notes = _compared_one(backend, crawl, found, by_id=by_id)
         texts = backend.changed_texts(crawl, wanted, MOST_LINES) if wanted and found.changed_page_urls else ()
         shown = (found.changed_pages or ())[: wanted if as_json else 0]
         compared = [_compared(backend, crawl.project_id, page) for page in shown]
         project = None if as_json else backend.get_project(crawl.project_id)
         since = None if as_json or found.compared_to is None else _began(backend, found.compared_to)
+        whom = None if as_json else whom_told(backend, crawl)
         scheduled = as_json or _is_scheduled(backend, crawl.project_id)
     if as_json:
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
+        for note in notes:
+            console().print(clean(note), style="yellow", soft_wrap=True)
         _show(console(), found, texts, since)
+        tell_whom(whom)
     if project is not None:
         after_changes(crawl, project, scheduled=scheduled)
+
+
+def _show_one_page(named: str) -> bool:
+    """Whether a page is named, which is then shown."""
+    with open_backend() as backend:
+        page = page_named(backend, named)
+        if page is not None:
+            show_page(backend, page)
+    return page is not None
+
+
+def _compared_one(
+    backend: "Backend", crawl: CrawlJob, found: CrawlChanges, *, by_id: bool
+) -> tuple[CrawlJob, CrawlChanges, list[str]]:
+    """The newest crawl that was compared, in place of one that was not, and what to say of that.
+
+    Where the crawl is named by its id, it stays that one.
+    """
+    notes = []
+    if crawl.status.is_over and crawl.status is not CrawlStatus.COMPLETED:
+        why = f": {crawl.error_message.rstrip('.')}" if crawl.error_message else ""
+        notes.append(f"The crawl of {moment(crawl.started_at)[:-3]} is {crawl.status}{why}.")
+    others = (one for one in backend.list_crawls(crawl.project_id) if one.change_summary is not None)
+    other = next((one for one in others if one.id != crawl.id), None)
+    if other is None:
+        return crawl, found, notes
+    when = moment(other.started_at)[:-3]
+    if by_id:
+        shows = command_line("changes", short_id(other.id))
+        return crawl, found, [*notes, f"'{shows}' shows the newest that was compared, of {when}."]
+    other = backend.get_crawl(other.id)  # lists of crawls have only counts
+    return other, backend.changes(other), [*notes, f"The newest crawl that was compared is of {when}:"]
 
 
 def _began(backend: "Backend", crawl_id: UUID) -> str | None:
@@ -135,7 +183,7 @@ def _show(screen: Console, found: CrawlChanges, texts: Sequence[PageText], since
     _show_advice(screen, found)
     _show_noise(screen, found)
     for page in texts:
-        _show_text(screen, page)
+        show_text(screen, page)
     rest = len(found.changed_page_urls) - len(texts)
     if texts and rest > 0:
         screen.print(f"\n… and {count(rest, 'more changed page')}; --diffs N shows more of them.", style="dim")
@@ -183,15 +231,3 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
     for note in (each.model_dump() for each in found.wall_notes):
         for told in (*wall_sentences([note]), *(f"  {page}" for page in pages_behind(note))):
             screen.print(clean(told), style="dim", soft_wrap=True)
-
-
-def _show_text(screen: Console, page: PageText) -> None:
-    screen.print()
-    screen.print(clean(page.url), style="bold", soft_wrap=True)
-    for line in page.lines:
-        for text in changed_lines(screen, line):
-            screen.print(text, soft_wrap=True)
-    if page.more:
-        screen.print(f"… and {count(page.more, 'more change')}", style="dim")
-    if page.note or not page.lines:
-        screen.print(clean(page.note or _NO_LINES), style="dim")

@@ -6,6 +6,7 @@ Decided in `control_crawl.py`, `retry_failed.py` and `rebuild_frontier.py` in `h
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -66,7 +67,7 @@ def list_crawls(
         return
     headings = ("id", "type", "status", "pages", "failed", "skipped", "started", "website")[: 7 if project else 8]
     rows = (_row(crawl)[: len(headings)] for crawl in found)
-    print_rows(console(), headings, rows, right=("pages", "failed", "skipped"))
+    print_rows(console(), headings, rows, right=("pages", "failed", "skipped"), cut=("website",))
     after_crawl(found[0], project or LATEST)
 
 
@@ -76,10 +77,10 @@ def _shown(crawl: CrawlJob) -> dict[str, Any]:
     return {**row, "change_summary": short_changes(crawl.change_summary)}
 
 
-def _row(crawl: CrawlJob) -> list[str | Text]:
+def _row(crawl: CrawlJob) -> "list[str | Text | UUID]":
     counts = (f"{n:,}" for n in (crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped))
     began, website = moment(crawl.started_at)[:-3], clean(crawl.seed_url)
-    return [str(crawl.id), crawl.crawl_type.replace("_", " "), state(crawl), *counts, began, website]
+    return [crawl.id, crawl.crawl_type.replace("_", " "), state(crawl), *counts, began, website]
 
 
 @crawls.command()

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from crawler.entrypoints.cli.backend.naming import open_crawl
-from crawler.entrypoints.cli.input.names import CrawlName
+from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -19,16 +20,23 @@ with on_first_use():
     from crawler.domain.engine.ledger import Source
     from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
     from crawler.domain.urls.typed_url import typed_page
+    from crawler.entrypoints.cli.screen.next_step import command_line
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment
     from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
 
 def explain(
     named: CrawlName,
-    url: Annotated[str, typer.Argument(metavar="URL", help="As you would type it, or a path such as /prices.")],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", show_default=False, help="As typed elsewhere, or a path such as /prices.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
 ) -> None:
     """Who linked a URL, which rule admitted or refused it, what it waited for, each attempt, and the result."""
+    if not url:
+        is_url = bool({".", "/"} & set(named))
+        example = command_line("explain", *((LATEST, named) if is_url else (named, "/prices")))
+        raise Invalid(f"{'A project or crawl' if is_url else 'The URL'} is missing; write '{example}', say.")
     with open_crawl(named) as (backend, crawl_id), Console(stderr=True).status("Looking through the crawl's pages …"):
         found = backend.explain(crawl_id, typed_page(url, backend.get_crawl(crawl_id).seed_url))
     if as_json:

@@ -47,15 +47,15 @@ def list_notifications(
     if not found:
         console().print("No notification was sent yet.")
         return
-    print_rows(console(), HEADINGS, map(_row, found))
+    print_rows(console(), HEADINGS, map(_row, found), cut=("target", "answer"))
 
 
-def _row(one: Notification) -> tuple[str | Text, ...]:
+def _row(one: Notification) -> tuple[str | Text | UUID, ...]:
     waits = f"until {moment(one.deliver_at)}" if one.status == Delivery.HELD and one.deliver_at else ""
     known = f"known since {moment(one.acknowledged_at)}" if one.acknowledged_at else ""
     said = "; ".join(filter(None, (waits or (one.answer or "")[:80], known)))
     channel = one.channel.partition("-")[0]
-    return str(one.id), moment(one.created_at), channel, one.kind, clean(one.target), one.status, clean(said)
+    return one.id, moment(one.created_at)[:-3], channel, one.kind, clean(one.target), one.status, clean(said)
 
 
 @notifications.command()

@@ -20,7 +20,7 @@ with on_first_use():
     from crawler.domain.crawls.project import checked_name
     from crawler.domain.urls.url import parse
     from crawler.entrypoints.cli.screen.next_step import suggest
-    from crawler.entrypoints.cli.screen.project_page import show_project
+    from crawler.entrypoints.cli.screen.project_page import project_state, show_project
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 
 
@@ -58,8 +58,8 @@ def list_projects(
     if not found:
         typer.echo("There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one.")
         return
-    rows = [(str(p.id), clean(p.name), clean(p.website_url or ""), "yes" if p.is_active else "no") for p in found]
-    print_rows(console(), ("id", "name", "website", "active"), rows)
+    rows = [(p.id, clean(p.name), clean(p.website_url or ""), project_state(p)) for p in found]
+    print_rows(console(), ("id", "name", "website", "active"), rows, cut=("name", "website"))
     suggest("crawl", "list", found[-1].name, to="its crawls")
 
 

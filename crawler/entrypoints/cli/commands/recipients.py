@@ -3,8 +3,11 @@
 Decided in `handlers/notices/manage_recipients.py`; what a recipient is in `domain/notices/recipients.py`.
 """
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
@@ -14,8 +17,11 @@ from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
-from crawler.errors import Invalid, NotFound
+from crawler.errors import Invalid, InvalidConfig, NotFound
 from crawler.lazy_module import on_first_use
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend.backend import Backend
 
 with on_first_use():
     import orjson
@@ -24,6 +30,8 @@ with on_first_use():
     from crawler.domain.notices.notice import Channel
     from crawler.domain.notices.recipients import Recipient, read_recipient
     from crawler.entrypoints.cli.backend.recipients import Previewed
+    from crawler.entrypoints.cli.backend.service_errors import told_as_ours
+    from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
 
 recipients = typer.Typer(no_args_is_help=True)
@@ -67,6 +75,7 @@ def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
     """Who else is told, beside those whom the schedule names."""
     with open_project(project) as (backend, project_id):
         known = backend.recipients.list(project_id)
+        warning = None if as_json else _mail_warning(backend, known)
     if as_json:
         shown = [one.model_dump(mode="json") | {"described": one.words} for one in known]
         typer.echo(orjson.dumps({"recipients": shown}, option=orjson.OPT_INDENT_2).decode())
@@ -74,7 +83,9 @@ def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
     if not known:
         console().print("Nobody else is told; 'crawler recipient add' adds somebody.")
         return
-    print_rows(console(), ("recipient", "told", "state"), map(_row, known))
+    print_rows(console(), ("recipient", "who, and of what", "state"), map(_row, known))
+    if warning:
+        console().print(clean(warning), style="yellow", soft_wrap=True)
 
 
 @recipients.command()
@@ -110,8 +121,13 @@ def add(
         if preview:
             _show(backend.recipients.preview(project_id, order))
             return
-        one = backend.recipients.add(project_id, order)
+        with _in_options(order.channel):
+            one = backend.recipients.add(project_id, order)
+        warning = _mail_warning(backend, [one])
     console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
+    if warning:
+        console().print(clean(warning), style="yellow", soft_wrap=True)
+    suggest("schedule", "test", project, to="send everybody a test message")
 
 
 @recipients.command()
@@ -173,6 +189,24 @@ def remove(project: ProjectName, recipient: RecipientId) -> None:
     console().print("Removed.")
 
 
+def _mail_warning(backend: "Backend", known: Sequence[Recipient]) -> str | None:
+    wants_mail = any(one.channel is Channel.EMAIL and one.enabled for one in known)
+    return backend.mail_warning() if wants_mail else None
+
+
+_OPTIONS = {"email": "--email", "webhook": "--webhook", "apprise": "--notify"}
+
+
+@contextmanager
+def _in_options(channel: Channel) -> Iterator[None]:
+    """A refused address is told by the option it came from."""
+    try:
+        with told_as_ours():
+            yield
+    except InvalidConfig as exc:
+        raise InvalidConfig(re.sub(r"^address:", f"{_OPTIONS[channel]}:", exc.message), **exc.details) from exc
+
+
 def _named(typed: str, known: list[Recipient]) -> UUID:
     at_it = [one for one in known if one.address == typed]
     return at_it[0].id if len(at_it) == 1 else id_named(typed, "recipient", "crawler recipient list", known)
@@ -217,6 +251,6 @@ def _hours(given: str) -> list[str]:
     return [first.strip(), last.strip()]
 
 
-def _row(one: Recipient) -> list[str | Text]:
+def _row(one: Recipient) -> "list[str | Text | UUID]":
     words = f"{one.name}: {one.words}" if one.name else one.words
-    return [str(one.id), clean(words), "on" if one.enabled else "off"]
+    return [one.id, clean(words), "on" if one.enabled else "off"]

@@ -20,16 +20,23 @@ from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
-    from crawler.domain.notices.mutes import mute_order
+    from crawler.domain.crawls.project import Project
+    from crawler.domain.notices.mutes import Mute, mute_order
     from crawler.domain.notices.schedule import ScheduleOverview
-    from crawler.entrypoints.cli.screen.next_step import suggest
-    from crawler.entrypoints.cli.screen.terminal import console, print_pairs
+    from crawler.entrypoints.cli.backend.service_errors import in_option_names
+    from crawler.entrypoints.cli.screen.next_step import command_line, suggest
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, short_id
     from crawler.entrypoints.cli.screen.terminal_text import count
 
 
 schedules = typer.Typer(no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
+MutedPage = Annotated[str | None, typer.Option("--page", metavar="URL", help="Only changes of this page.")]
+MutedRule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="RULE", help="Only this watch rule: its name, or the beginning of its id."),
+]
 SHOWN = 5
 
 
@@ -37,13 +44,17 @@ SHOWN = 5
 def show(project: ProjectName, as_json: AsJson = False) -> None:
     """A project's schedule, its next runs, and what became of the last ones."""
     with open_project(project) as (backend, project_id):
-        _tell(backend.get_schedule(project_id), as_json=as_json)
+        found = backend.get_schedule(project_id)
+        muted = [] if as_json else list(_muted(backend.get_project(project_id), backend.mutes.list(project_id)))
+    _tell(found, muted, as_json=as_json)
+    if muted:
+        suggest("schedule", "unmute", project, to="tell again; --page URL or --rule RULE for one of them")
 
 
 @schedules.command("set")
 def set_schedule(
     project: ProjectName,
-    frequency: Annotated[Frequency | None, typer.Option(help="How often.")] = None,
+    frequency: Annotated[Frequency | None, typer.Option("--frequency", "--every", help="How often.")] = None,
     time: Annotated[str | None, typer.Option(metavar="HH:MM", help="Time of day; of hourly only the minutes.")] = None,
     timezone: Annotated[str | None, typer.Option(metavar="ZONE", help="Such as Europe/Berlin [default: UTC].")] = None,
     day_of_week: Annotated[int | None, typer.Option(metavar="N", help="For weekly; 0 is Monday.")] = None,
@@ -96,31 +107,82 @@ def set_schedule(
     conditions = conditions_of(tell, all_hold=all_hold, on=on)
     changes |= {} if tell is None else {"conditions": conditions}
     changes |= {} if advise is None else {"advice": _advice(advise, may_silence=advice_silences)}
-    with open_project(project) as (backend, project_id):
-        _tell(backend.change_schedule(project_id, {**changes, "enabled": True}), as_json=as_json)
+    with in_option_names(), open_project(project) as (backend, project_id):
+        kept = backend.change_schedule(project_id, {**changes, "enabled": True})
+        muted = [] if as_json else list(_muted(backend.get_project(project_id), backend.mutes.list(project_id)))
+    _tell(kept, muted, as_json=as_json)
     if not as_json:
         suggest("schedule", "run-now", project, to="crawl it now, too")
 
 
+@schedules.command("pause", hidden=True)
 @schedules.command()
 def disable(project: ProjectName) -> None:
     """No more runs by themselves; the schedule is kept."""
     with open_project(project) as (backend, project_id):
         backend.get_schedule(project_id)
         backend.change_schedule(project_id, {"enabled": False})
-    console().print("Disabled; 'crawler schedule set' enables it again.")
+        name = backend.get_project(project_id).name
+    again = command_line("schedule", "resume", name)
+    console().print(clean(f"No more runs of {name} by themselves; '{again}' enables them again."), soft_wrap=True)
+
+
+@schedules.command("enable", hidden=True)
+@schedules.command()
+def resume(project: ProjectName) -> None:
+    """Runs by themselves again, as the schedule was."""
+    with open_project(project) as (backend, project_id):
+        backend.get_schedule(project_id)
+        kept = backend.change_schedule(project_id, {"enabled": True})
+    _tell(kept, [], as_json=False)
+
+
+@schedules.command("test")
+def test_channels(project: ProjectName) -> None:
+    """Send a test message to everybody whom the project tells."""
+    with open_project(project) as (backend, project_id):
+        tried = backend.try_channels(project_id)
+        name = backend.get_project(project_id).name
+    if not tried:
+        words = command_line("schedule", "set", name, "--webhook", "URL")
+        raise Invalid(f"Nobody is to be told of {name}; '{words}' names somebody.")
+    for one in tried:
+        style = None if one.result.delivered else "yellow"
+        console().print(clean(f"{one.address}: {one.result.words}"), style=style, soft_wrap=True)
+    if not all(one.result.delivered for one in tried):
+        raise typer.Exit(1)
 
 
 @schedules.command()
 def mute(
     project: ProjectName,
     hours: Annotated[float, typer.Option(min=0, max=24 * 366, help="For so long; 0 ends it.")] = 24.0,
-    page: Annotated[str | None, typer.Option(metavar="URL", help="Only changes of this page.")] = None,
-    rule: Annotated[
-        str | None, typer.Option(metavar="RULE", help="Only this watch rule: its name, or the beginning of its id.")
-    ] = None,
+    page: MutedPage = None,
+    rule: MutedRule = None,
 ) -> None:
     """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""
+    name = _mute(project, hours, page, rule)
+    if not hours:
+        console().print("It is told again.")
+        return
+    until, whole = datetime.now(UTC) + timedelta(hours=hours), page is None and rule is None
+    what = name if whole else f"{page or rule} of {name}"
+    more = () if whole else (("--page", page) if page is not None else ("--rule", str(rule)))
+    again = command_line("schedule", "unmute", name, *more)
+    console().print(
+        clean(f"Nobody is told of {what} until {until:%Y-%m-%d %H:%M} UTC; '{again}' ends that."), soft_wrap=True
+    )
+
+
+@schedules.command()
+def unmute(project: ProjectName, page: MutedPage = None, rule: MutedRule = None) -> None:
+    """Tell again what was muted: the project, or a page, or a watch rule."""
+    name = _mute(project, 0, page, rule)
+    console().print(clean(f"{page or rule or name} is told again."), soft_wrap=True)
+
+
+def _mute(project: str, hours: float, page: str | None, rule: str | None) -> str:
+    """Returns the project's name. No hours end it."""
     until = datetime.now(UTC) + timedelta(hours=hours or 1)
     is_whole = page is None and rule is None
     with open_project(project) as (backend, project_id):
@@ -134,7 +196,7 @@ def mute(
             for known in backend.mutes.list(project_id):
                 if (known.page, known.rule) == (order.page, order.rule):
                     backend.mutes.remove(project_id, known.id)
-    console().print(f"Muted until {until:%Y-%m-%d %H:%M} UTC." if hours else "It is told again.")
+        return backend.get_project(project_id).name
 
 
 @schedules.command("run-now")
@@ -142,8 +204,10 @@ def run_now(project: ProjectName) -> None:
     """Crawl now, as the schedule would, or as soon as workers run ('crawler up')."""
     with open_project(project) as (backend, project_id):
         crawl_id = backend.run_schedule(project_id)
-        begins = "begins now;" if backend.has_workers() else "waits: no worker is running. 'crawler up' starts them;"
-    console().print(f"Crawl {crawl_id} {begins} 'crawler crawl status {crawl_id}' shows it.", soft_wrap=True)
+        works, name = backend.has_workers(), backend.get_project(project_id).name
+    begins = "begins now" if works else "waits: no worker is running; 'crawler up' starts them"
+    console().print(f"Crawl {crawl_id} {begins}.", soft_wrap=True)
+    suggest("crawl", "watch", name, to="look on until it is over")
 
 
 def _addresses(given: Sequence[str]) -> list[str]:
@@ -161,24 +225,38 @@ def _window(given: str) -> list[str] | None:
     return [first.strip(), last.strip()]
 
 
-def _tell(schedule: ScheduleOverview, *, as_json: bool) -> None:
+def _tell(schedule: ScheduleOverview, muted: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         typer.echo(schedule.model_dump_json(indent=2))
     else:
-        print_pairs(console(), _lines(schedule))
+        print_pairs(console(), _lines(schedule, muted))
 
 
-def _lines(schedule: ScheduleOverview) -> Iterator[tuple[str, str]]:
+def _lines(schedule: ScheduleOverview, muted: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield "schedule", schedule.described + ("" if schedule.enabled else "; disabled")
     yield "zone", schedule.timezone
     yield "next run", _there(schedule, schedule.next_run_at) if schedule.next_run_at else "none"
     for number, slot in enumerate(schedule.upcoming):
         yield "" if number else "slots", _there(schedule, slot)
     yield from (("" if number else "tells", words) for number, words in enumerate(_receivers(schedule)))
+    yield from (("muted", words) for words in muted)
     yield from (("warning", words) for words in schedule.warnings)
     for number, run in enumerate(schedule.runs[:SHOWN]):
-        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (f"  {run.crawl_id}" if run.crawl_id else "")
+        words = f"{_there(schedule, run.slot_at)}  {run.outcome}" + (
+            f"  {short_id(run.crawl_id)}" if run.crawl_id else ""
+        )
         yield "" if number else "last runs", words
+
+
+def _muted(project: Project, mutes: Sequence[Mute]) -> Iterator[str]:
+    """What is told to nobody for now."""
+    now = datetime.now(UTC)
+    if project.muted_until is not None and project.is_muted(now):
+        yield f"nobody is told until {project.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    for one in mutes:
+        if one.until > now:
+            what = f"changes of {one.page}" if one.page is not None else f"watch rule {one.rule}"
+            yield f"{what} until {one.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _advice(wish: str, *, may_silence: bool) -> dict[str, Any] | None:

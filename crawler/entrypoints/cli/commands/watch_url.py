@@ -4,7 +4,8 @@ The same from a pasted address in the dashboard: `handlers/notices/watch_url.py`
 """
 
 import json
-import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.errors import Conflict, CrawlerError
+from crawler.errors import Conflict, CrawlerError, EgressRefused
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -20,13 +21,11 @@ with on_first_use():
     from crawler.domain.crawls.project import name_after
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.domain.urls.url import parse
-    from crawler.entrypoints.cli.backend.service_errors import told_as_ours
+    from crawler.entrypoints.cli.backend.service_errors import in_option_names, told_as_ours
     from crawler.entrypoints.cli.input.typed_site import check_known, typed_address
-    from crawler.entrypoints.cli.screen.next_step import suggest
+    from crawler.entrypoints.cli.screen.next_step import command_line, suggest
     from crawler.entrypoints.cli.screen.terminal import clean, console
     from crawler.handlers.notices.watch_url import settings_of_one_page
-
-_OTHERWISE = "What is watched already is changed by"
 
 
 def watch(
@@ -54,36 +53,50 @@ def watch(
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
     called = name or name_after(href.partition("://")[2].rstrip("/"))
-    with open_backend() as backend:
+    with open_backend() as backend, _unlike_run():
+        backend.check_reach(href)
         try:
             with told_as_ours():
                 project = backend.create_project(called, href)
         except Conflict as exc:
-            raise Conflict(f"{exc.message} {_OTHERWISE} 'crawler schedule set {shlex.quote(called)}'.") from exc
+            change, now_ = command_line("schedule", "set", called), command_line("schedule", "run-now", called)
+            raise Conflict(f"{exc.message} '{change}' changes how it is watched, '{now_}' checks it now.") from exc
         try:
             if not site:
                 backend.change_project(project.id, {"settings": settings_of_one_page()})
-            kept = backend.change_schedule(project.id, schedule)
+            with in_option_names():
+                kept = backend.change_schedule(project.id, schedule)
+                crawl_id = backend.run_schedule(project.id)
         except CrawlerError:
-            backend.delete_project(project.id)  # a mistake in an option leaves nothing behind
+            backend.delete_project(project.id)  # what cannot be watched leaves nothing behind
             raise
-        crawl_id = backend.run_schedule(project.id)
         works = backend.has_workers()
     if as_json:
         shown = {"project_id": str(project.id), "crawl_id": str(crawl_id), "schedule": kept.model_dump(mode="json")}
         typer.echo(json.dumps(shown, indent=2))
         return
     screen = console()
-    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."))
+    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
     for warning in kept.warnings:
-        screen.print(clean(warning), style="yellow")
-    screen.print(f"Crawl {crawl_id}, the first, {'begins now' if works else 'waits until workers run'}.")
+        screen.print(clean(warning), style="yellow", soft_wrap=True)
+    first = "begins now" if works else "waits until workers run: 'crawler up' starts them"
+    screen.print(f"Its first crawl {first}.", soft_wrap=True)
     if not works:
         suggest("up", to="start workers; leave it running")
     elif not (email or webhook):
         suggest("schedule", "set", project.name, "--email", "ADDRESS", to="tell somebody")
     else:
         suggest("crawl", "watch", project.name, to="look on until it is over")
+
+
+@contextmanager
+def _unlike_run() -> Iterator[None]:
+    """'crawler run' reaches what somebody types; the service's workers do not."""
+    try:
+        yield
+    except EgressRefused as exc:
+        run = "Without that, 'crawler run' reaches it: it crawls once, from this terminal, what you type."
+        raise EgressRefused(f"{exc.message} {run}") from exc
 
 
 def _whom(schedule: ScheduleOverview, email: str | None, webhook: str | None) -> str:

@@ -14,6 +14,13 @@ _OPTIONS = {
     "delay_seconds": "--delay",
     "max_concurrent": "--concurrency",
     "respect_robots_txt": "--ignore-robots",
+    "notification_webhook": "--webhook",
+    "notification_email": "--email",
+    "notification_urls": "--notify",
+    "day_of_week": "--day-of-week",
+    "day_of_month": "--day-of-month",
+    "jitter_minutes": "--jitter",
+    "notify_after_failures": "--failures",
 }
 _FIELD = re.compile(rf"\b(?P<field>{'|'.join(_OPTIONS)})\b(?:\.\d+)?(?P<colon>: Input)?").sub
 

@@ -33,6 +33,8 @@ class Order:
     headers: Mapping[str, str] | None = None
     export_to: ExportPlace | None = None
     formats: "tuple[ExportFormat, ...]" = ()
+    named_by_url: bool = False
+    """Nobody gave the project a name: it is the one of the URL."""
 
     @property
     def title(self) -> str:

@@ -42,7 +42,6 @@ def _advice(tools: App, crawl: CrawlJob) -> str | None:
     seed = tools.engine.ledger.seed_state(crawl.id)
     if crawl.status is not CrawlStatus.FAILED or seed is None:
         return None
-    _, reason, error = seed
-    if not reason:
+    if not seed.reason or seed.reason == Reason.EGRESS:  # of a closed address the error says it all
         return None
-    return advice(crawl.seed_url, Reason(reason), error)
+    return advice(crawl.seed_url, Reason(seed.reason), seed.error)

@@ -72,6 +72,10 @@ class LiveView:
         if self._lines:
             self._console.print(fit(sentence, 10_000), soft_wrap=True)
 
+    def warn(self, sentence: str) -> None:
+        """Print a sentence that stays above the view."""
+        self._console.print(fit(sentence, 10_000), style="yellow", soft_wrap=True)
+
     def show(self, seen: CrawlSnapshot) -> None:
         if self._live:
             self._live.update(draw(seen, self._console.width, self._console.height, self._title), refresh=True)

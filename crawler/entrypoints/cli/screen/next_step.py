@@ -3,6 +3,7 @@
 import shlex
 import sys
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -12,11 +13,18 @@ from crawler.domain.crawls.project import Project
 _COUNTS = ("new_pages", "changed_pages", "removed_pages")
 
 
+def command_line(*words: str) -> str:
+    """A command with its arguments quoted for a shell."""
+    return shlex.join(("crawler", *words))
+
+
 def suggest(*words: str, to: str) -> None:
-    """Name a command, its arguments quoted for a shell, and what it is good for."""
+    """Name a command and what it is good for, on a line of its own where both do not fit: it is copied whole."""
     if sys.stdout.isatty():
         screen = Console(highlight=False, markup=False)
-        screen.print(Text(f"Next: {shlex.join(('crawler', *words))}  ({to})", "dim"), soft_wrap=True)
+        command, use = f"Next: {command_line(*words)}", f"({to})"
+        gap = "  " if cell_len(command) + len(use) + 2 <= screen.width else f"\n{'':<6}"
+        screen.print(Text(f"{command}{gap}{use}", "dim"), soft_wrap=True)
 
 
 def after_crawl(crawl: CrawlJob, name: str) -> None:
@@ -24,11 +32,11 @@ def after_crawl(crawl: CrawlJob, name: str) -> None:
     named = () if name == "latest" else (name,)
     if not crawl.status.is_over:
         if crawl.paused:
-            suggest("crawl", "resume", str(crawl.id), to="go on with it")
+            suggest("crawl", "resume", name, to="go on with it")
         else:
             suggest("crawl", "watch", *named, to="look on until it is over")
     elif crawl.status is CrawlStatus.FAILED:
-        suggest("explain", str(crawl.id), crawl.seed_url, to="why the first page could not be fetched")
+        suggest("explain", name, crawl.seed_url, to="why the first page could not be fetched")
     elif _has_changes(crawl):
         suggest("changes", *named, to="what changed in their text")
     elif crawl.pages_crawled:

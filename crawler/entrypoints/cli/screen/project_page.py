@@ -1,6 +1,7 @@
 """A project as lines of text, for `crawler project show`."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import typer
 
@@ -20,10 +21,20 @@ def _lines(project: Project) -> Iterator[tuple[str, str]]:
     yield "website", project.website_url or ""
     yield "project", str(project.id)
     yield "made", moment(project.created_at)
+    if project.muted_until is not None and project.is_muted(datetime.now(UTC)):
+        yield "muted", f"until {project.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     if not project.is_active:
         yield "active", "no"
     for name, value in project.settings.model_dump(mode="json", exclude_defaults=True).items():
         yield name.replace("_", " "), _words(value)
+
+
+def project_state(project: Project) -> str:
+    """Whether it is crawled, and for how long nobody is told of it."""
+    active = "yes" if project.is_active else "no"
+    if project.muted_until is None or not project.is_muted(datetime.now(UTC)):
+        return active
+    return f"{active}, muted until {project.muted_until.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _words(value: object) -> str:

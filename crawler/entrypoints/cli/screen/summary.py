@@ -13,6 +13,7 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndRea
 from crawler.domain.crawls.seen_words import merged_words, query_words, unseen_words
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
+from crawler.entrypoints.cli.screen.terminal import short_id
 from crawler.entrypoints.cli.screen.terminal_text import count, duration, fit, fit_url, size
 
 SHOWN_URLS = 5
@@ -232,7 +233,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     yield from _of_browsers(reasons)
     done = crawl.pages_crawled + crawl.pages_failed
     if crawl.pages_failed and crawl.pages_failed / done > FAILED_SHARE:
-        again = f"'crawler crawl retry-failed {crawl.id}'"
+        again = f"'crawler crawl retry-failed {short_id(crawl.id)}'"
         yield f"{count(crawl.pages_failed, 'URL')} of {done:,} failed; {again} tries them again."
     if reasons.get(Reason.NOT_INCLUDED) and crawl.pages_crawled <= 1:
         yield "--include matched nothing that the first page links to; --include-mode prefer crawls the others too."

@@ -84,4 +84,5 @@ def tell_addresses(places: Places, missing: Sequence[str]) -> None:
         if screen.is_terminal and 11 + len(words) > screen.width:
             gap = f"\n{'':<11}"
         screen.print(Text.assemble((f"{name:<11}", "dim"), address, gap if note else "", note), soft_wrap=True)
+    screen.print("Next, in another terminal: crawler watch URL --webhook URL  (or open the dashboard)", soft_wrap=True)
     screen.print("Ctrl-C stops everything; 'crawler run' and the other commands work meanwhile.", style="dim")

@@ -17,6 +17,8 @@ from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
 from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, Rate
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
+from crawler.entrypoints.cli.watching.told import PATIENCE_SECONDS, tell_whom, whom_told
 
 LOOK_SECONDS = 1.0
 """Seconds between two reads of the crawl's row; everything else comes as events."""
@@ -32,8 +34,11 @@ def watch_there(settings: Settings, name: str, *, as_json: bool) -> None:
         if as_json:
             _print_events(backend, crawl)
         else:
-            _look_on(backend, crawl)
+            with left_running(crawl, name):
+                _look_on(backend, crawl)
         crawl = backend.get_crawl(crawl.id)
+        if not as_json:
+            tell_whom(whom_told(backend, crawl, patience=PATIENCE_SECONDS))
         end_of(crawl)
     if not as_json:
         after_crawl(crawl, name)
@@ -56,7 +61,7 @@ def _print_events(backend: RemoteBackend, crawl: CrawlJob) -> None:
 
 
 def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
-    told = _Told()
+    told, waiting = _Told(), NoWorker(backend.has_workers)
     look_at = draw_at = 0.0
     with LiveView(crawl.seed_url, quiet=False, opening="Watching the crawl of") as view:
         for event in backend.watch(crawl.project_id, after=0) if not crawl.status.is_over else ():
@@ -69,7 +74,9 @@ def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
                 break
             if now >= draw_at:
                 draw_at = now + DRAW_SECONDS
-                view.show(told.snapshot(crawl))
+                seen = told.snapshot(crawl)
+                waiting(seen, view)
+                view.show(seen)
         crawl = _await_diff(backend, crawl)
     baseline = backend.get_crawl(crawl.compared_to) if crawl.compared_to else None
     summary_of(crawl, baseline, crawl.seed_url)

@@ -10,9 +10,10 @@ import typer
 from crawler.adapters.pages.export_files import ExportFailed, ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
-from crawler.domain.crawls.project import Project, checked_name
+from crawler.domain.crawls.project import BUILT_IN, Project, checked_name
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.hosts.credentials import CredentialKind
+from crawler.entrypoints.cli.backend.local import MOST_PROJECTS
 from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
@@ -25,6 +26,8 @@ from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
+from crawler.entrypoints.cli.screen.terminal import short_id
+from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
 from crawler.supervisor import Supervisor
@@ -64,7 +67,7 @@ def _is_nothing_to_lose(tools: App) -> bool:
 def _project(tools: App, order: Order) -> Iterator[Project]:
     """The project of this name. One that is made now is forgotten if its first crawl cannot even begin."""
     new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
-    project = tools.store.find_project(new.name) or tools.store.add_project(new)
+    project = tools.store.find_project(new.name) or _watched(tools, order) or tools.store.add_project(new)
     try:
         for name, value in (order.headers or {}).items():
             _keep_header(tools, project, order.seed.origin, name, value)
@@ -73,6 +76,20 @@ def _project(tools: App, order: Order) -> Iterator[Project]:
         if project.id == new.id and not _has_begun(tools, project):
             tools.projects.manage.delete(project.id)
         raise
+
+
+def _watched(tools: App, order: Order) -> Project | None:
+    """The project that was made for this URL in another way, such as 'crawler watch'; the oldest of several."""
+    if not order.named_by_url:
+        return None
+    known = tools.store.list_projects(limit=MOST_PROJECTS, search=order.seed.href)
+    same = [one for one in known if one.website_url == order.seed.href and one.id not in BUILT_IN]
+    if not same:
+        return None
+    found = min(same, key=lambda one: one.id)
+    alone = ", which is this page alone" if found.settings.max_pages == 1 else ""
+    _say(f"This is a crawl of the project {found.name}{alone}; --project NAME crawls it as another one.")
+    return found
 
 
 def _has_begun(tools: App, project: Project) -> bool:
@@ -145,7 +162,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
         with suppress(InvalidTransition):
             crawl = tools.crawls.control.pause(crawl.id)
         with suppress(BrokenPipeError):
-            _say(f"Paused after {crawl.pages_crawled} pages; the same command goes on where it stopped.")
+            _say(f"Paused after {count(crawl.pages_crawled, 'page')}; the same command goes on where it stopped.")
         raise KeyboardInterrupt from None
 
 
@@ -168,8 +185,8 @@ def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob
 def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> int:
     if not crawl.status.is_over:
         _say(
-            f"Somebody else paused the crawl after {crawl.pages_crawled} pages; the same command, or "
-            f"'crawler crawl resume {crawl.id}', goes on where it stopped."
+            f"Somebody else paused the crawl after {count(crawl.pages_crawled, 'page')}; the same command, or "
+            "'crawler crawl resume latest', goes on where it stopped."
         )
         return 1
     if not as_json:
@@ -190,7 +207,7 @@ def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[E
     try:
         tell_files(write_exports(tools, crawl.id, place, formats))
     except ExportFailed as exc:
-        again = f"The crawl is stored: 'crawler export {crawl.id} --output DIR' writes it elsewhere."
+        again = f"The crawl is stored: 'crawler export {short_id(crawl.id)} --output DIR' writes it elsewhere."
         raise ExportFailed(f"{exc.message} {again}") from exc
 
 

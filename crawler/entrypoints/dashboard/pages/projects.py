@@ -19,7 +19,7 @@ from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.cursors import decode, encode
 from crawler.entrypoints.http.shapes import Text
-from crawler.errors import Conflict, Forbidden, Invalid
+from crawler.errors import Conflict, EgressRefused, Forbidden, Invalid
 from crawler.handlers.notices.watch_url import MOST_LINES, Watch
 
 router = APIRouter()
@@ -75,7 +75,7 @@ def start(request: Request, caller: Caller, tools: Tools, form: Sent) -> Respons
         address = _address(form)
         tools.hints.ping()  # Without a broker no worker gets the message: fail before anything is written.
         started = tools.notices.watch_url(address, what, zone=form.text("zone"))
-    except (Invalid, Conflict) as exc:
+    except (Invalid, Conflict, EgressRefused) as exc:
         rows = tools.projects.overview(only=caller.project_ids, limit=SHOWN + 1)
         context: dict[str, Any] = {
             "rows": rows[:SHOWN],
