@@ -85,4 +85,5 @@ class LiveWorkers(FrontierCalls):
 
 def _state(told: bytes) -> WorkerState:
     """The state from a stored announcement, after the time and the word that the script reads."""
-    return WorkerState(*json.loads(told.split(b" ", 2)[2]))
+    # A newer worker may say more.
+    return WorkerState(*json.loads(told.split(b" ", 2)[2])[: len(WorkerState._fields)])
