@@ -130,16 +130,6 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 
 
-def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site) -> None:
-    site.remove("/")
-    done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
-        f"{site.url()} could not be fetched: not found. The server has no such page; check its spelling, or begin at "
-        "the site's front page."
-    )
-
-
 def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:
     url = private_url.replace("http://", "https://")
     done = cli("run", url, "--ignore-robots", "--delay", "0")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.acceptance.running import Running, running
 from tests.embedding_twin import DIMENSION
+from tests.integration.chat_server import ChatServer, chat_server
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
 from tests.integration.inbox import Inbox, receiving_mail
 
@@ -50,7 +51,19 @@ def embedding() -> Iterator[EmbeddingServer]:
 
 
 @pytest.fixture(scope="package")
-def up(tmp_path_factory: pytest.TempPathFactory, inbox: Inbox, embedding: EmbeddingServer) -> Iterator[Running]:
-    services = {"CRAWLER_SMTP_URL": f"smtp://127.0.0.1:{inbox.port}", "CRAWLER_EMBED_URL": embedding.url}
+def model() -> Iterator[ChatServer]:
+    """Asked only for projects that want advice."""
+    with chat_server() as service:
+        yield service
+
+
+@pytest.fixture(scope="package")
+def up(
+    tmp_path_factory: pytest.TempPathFactory, inbox: Inbox, embedding: EmbeddingServer, model: ChatServer
+) -> Iterator[Running]:
+    services = {
+        "CRAWLER_SMTP_URL": f"smtp://127.0.0.1:{inbox.port}", "CRAWLER_EMBED_URL": embedding.url,
+        "CRAWLER_ADVISE_URL": model.url, "CRAWLER_ADVISE_MODEL": "twin",
+    }  # fmt: skip
     with running(tmp_path_factory.mktemp("stack"), **SETTINGS, **services) as up:
         yield up

@@ -25,7 +25,7 @@ def site() -> Iterator[LoginSite]:
 
 
 def give_login(engine: TwoLanes, site: LoginSite, *, signed_in: str = "", **more: object) -> UUID:
-    project = engine.project(site.url("/"), render="auto", delay_seconds=0, use_sitemaps=False)
+    project = engine.project(site.url("/"), render="auto", screenshots=False, delay_seconds=0, use_sitemaps=False)
     order = {"steps": site.steps(), "signed_in": signed_in, "secrets": SECRETS, **more}
     engine.tools.projects.logins.set(project.id, site.url("/"), checked_login(order))
     return project.id

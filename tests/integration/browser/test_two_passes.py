@@ -228,8 +228,8 @@ def test_a_small_project_has_pictures_of_pages_that_a_browser_shows_anyway(two_l
         JOIN crawled_pages p ON p.id = v.page_id WHERE p.project_id = :id
     """
     with pages({"/": light("/a"), "/a": shell()}) as site:
-        crawl = two_lanes.crawl(site.url("/"))
-        large = two_lanes.crawl(site.url("/"), max_pages=SMALL_SITE + 1)
+        crawl = two_lanes.crawl(site.url("/"), screenshots=None)
+        large = two_lanes.crawl(site.url("/"), screenshots=None, max_pages=SMALL_SITE + 1)
         none = two_lanes.crawl(site.url("/"), screenshots=False)
     assert [(one.lightweight, one.rendered) for one in (crawl, large, none)] == [(1, 1)] * 3, "light pages stay light"
     assert [row["url"] for row in two_lanes.rows(pictures, id=crawl.project_id)] == [site.url("/a")]
@@ -303,7 +303,9 @@ def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) 
 def test_a_page_that_goes_on_inside_its_hosts_gap_leaves_a_hint_for_the_moment_it_may(two_lanes: TwoLanes) -> None:
     """Nobody is in the other lane to see it: without the hint it would wait for the reconciler."""
     with pages({"/": shell()}) as site:
-        crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", delay_seconds=3, use_sitemaps=False))
+        crawl = two_lanes.start(
+            two_lanes.project(site.url("/"), render="auto", screenshots=False, delay_seconds=3, use_sitemaps=False)
+        )
         while two_lanes.tools.store.get_crawl(crawl.id).rendering is None:
             Engine.shift(two_lanes)
         sent = two_lanes.sent
@@ -320,7 +322,7 @@ def test_what_waits_in_the_light_lane_for_a_host_the_browser_held_is_hinted_at_w
     monkeypatch.setattr(tools.frontier, "acquire_hint", lambda *_: True)
     with pages({"/": shell("/a"), "/a": shell(title="a")}) as site:
         monkeypatch.setattr(tools.hints, "fetch", lambda lane, _=0: hinted.append((lane, len(site.requests))))
-        crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", delay_seconds=0.3))
+        crawl = two_lanes.start(two_lanes.project(site.url("/"), render="auto", screenshots=False, delay_seconds=0.3))
         while tools.store.get_crawl(crawl.id).rendering is None:
             Engine.shift(two_lanes)
         while tools.store.get_crawl(crawl.id).pages_crawled < 2:
