@@ -53,7 +53,7 @@ bench: browser ## measure, side by side with peers; one part with ARGS="--only p
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth; the longest tests before
-	@$(if $(ARGS),,$(BIN)/python $(PYTEST) -m long)
+	@$(if $(ARGS),,$(BIN)/python $(PYTEST) -m "long or hypothesis" --hypothesis-profile long)
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
 lock: $(BIN)/python ## newest versions and their hashes into requirements/

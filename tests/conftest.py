@@ -39,7 +39,8 @@ structlog.configure(
 # Machines that run tests are busy: how long an example takes says nothing.
 # The same examples every time: a check must not fail for whom it finds something new. `explore` looks for that.
 settings.register_profile("tests", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=300)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=120)
+settings.register_profile("long", deadline=None, derandomize=True, max_examples=600)
 settings.register_profile("explore", deadline=None, max_examples=3000)
 settings.load_profile("tests")
 

@@ -267,7 +267,7 @@ def _held(books: Sequence[CrawlBooks]) -> Amounts:
 
 
 @pytest.mark.parametrize("servers", [1, 3])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_random_workers_never_break_a_promise(redis: Redis, seed: int, servers: int) -> None:
     workers = RandomWorkers(redis, seed, servers)
     steps = (120 if servers == 1 else 60) if seed == 0 else 250

@@ -160,5 +160,6 @@ def test_some_random_pairs_keep_what_holds_for_every_pair() -> None:
 
 
 @pytest.mark.slow
-def test_random_pairs_keep_what_holds_for_every_pair(fuzzing_seed: int) -> None:
-    assert fuzz(fuzzing_seed, seconds=100, most=100)[1] == []
+@pytest.mark.parametrize("most", [25, pytest.param(200, marks=pytest.mark.long)])
+def test_random_pairs_keep_what_holds_for_every_pair(fuzzing_seed: int, most: int) -> None:
+    assert fuzz(fuzzing_seed, seconds=100, most=most)[1] == []
