@@ -27,13 +27,13 @@ def _used(judge: str, old: bytes, new: bytes) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.quick(8)
-@pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
+@pytest.mark.parametrize("hostile", HOSTILE[::4], ids=NAMES[::4])  # all of them below
 def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
     assert _used("compared", *hostile.build(1)) < 3
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.long)])  # `growth.py` looks at larger ones
 @pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
 def test_a_hostile_page_is_judged_in_time(hostile: Hostile, size: int) -> None:
