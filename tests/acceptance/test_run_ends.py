@@ -173,7 +173,7 @@ def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     assert "Traceback" not in shown
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, number: signal.Signals) -> None:
     process = cli.start_cold("run", site.url(), "--delay", "0.3")
     eventually(lambda: len(site.requests()) > 3, 60, "it is under way")

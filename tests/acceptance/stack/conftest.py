@@ -11,7 +11,6 @@ import pytest
 
 from tests.acceptance.running import Running, running
 from tests.embedding_twin import DIMENSION
-from tests.integration.chat_server import ChatServer, chat_server
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
 from tests.integration.inbox import Inbox, receiving_mail
 
@@ -51,19 +50,7 @@ def embedding() -> Iterator[EmbeddingServer]:
 
 
 @pytest.fixture(scope="package")
-def model() -> Iterator[ChatServer]:
-    """Asked only for projects that want advice."""
-    with chat_server() as service:
-        yield service
-
-
-@pytest.fixture(scope="package")
-def up(
-    tmp_path_factory: pytest.TempPathFactory, inbox: Inbox, embedding: EmbeddingServer, model: ChatServer
-) -> Iterator[Running]:
-    services = {
-        "CRAWLER_SMTP_URL": f"smtp://127.0.0.1:{inbox.port}", "CRAWLER_EMBED_URL": embedding.url,
-        "CRAWLER_ADVISE_URL": model.url, "CRAWLER_ADVISE_MODEL": "twin",
-    }  # fmt: skip
+def up(tmp_path_factory: pytest.TempPathFactory, inbox: Inbox, embedding: EmbeddingServer) -> Iterator[Running]:
+    services = {"CRAWLER_SMTP_URL": f"smtp://127.0.0.1:{inbox.port}", "CRAWLER_EMBED_URL": embedding.url}
     with running(tmp_path_factory.mktemp("stack"), **SETTINGS, **services) as up:
         yield up

@@ -37,9 +37,11 @@ def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
 @pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.long)])  # `growth.py` looks at larger ones
 @pytest.mark.parametrize("hostile", HOSTILE, ids=NAMES)
 def test_a_hostile_page_is_judged_in_time(hostile: Hostile, size: int) -> None:
+    """A small one by every other judge, and its neighbour by the others; a larger one by all of them."""
+    judges = list(JUDGES) if size > 1 else list(JUDGES)[HOSTILE.index(hostile) % 2 :: 2]
     old, new = hostile.build(size)
     most = 4 + 40e-6 * (len(old) + len(new))
-    used = {judge: _used(judge, old, new) for judge in JUDGES}
+    used = {judge: _used(judge, old, new) for judge in judges}
     assert {judge: seconds for judge, seconds in used.items() if seconds >= most} == {}
 
 
