@@ -11,8 +11,8 @@ from crawler.domain.api_keys import Scope
 from tests.integration.dashboard.house import (
     VIEWPORT,
     House,
-    serious_violations_day_and_night,
-    serious_violations_on_a_phone,
+    serious_violations,
+    serious_violations_on_a_phone_at_night,
 )
 from tests.site.client import Site
 
@@ -170,9 +170,9 @@ def test_everybody_can_use_every_page_at_any_width(house: House, host: str) -> N
     for path in (f"/system/hosts/{host}", "/system/keys"):
         page.set_viewport_size(VIEWPORT)
         page.goto(path)
-        assert serious_violations_day_and_night(page) == [], path
+        assert serious_violations(page) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        assert serious_violations_on_a_phone(page) == [], path
+        assert serious_violations_on_a_phone_at_night(page) == [], path
 
 
 def test_only_keys_that_may_steer_everything_get_in(house: House, host: str) -> None:
