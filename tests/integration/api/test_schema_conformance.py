@@ -96,9 +96,9 @@ def _follows(error: dict[str, str], errors: list[dict[str, str]]) -> bool:
     ("mode", "examples"),
     [
         (GenerationMode.NEGATIVE, 1),
-        (GenerationMode.NEGATIVE, 3),
+        (GenerationMode.NEGATIVE, 10),
         (GenerationMode.POSITIVE, 2),
-        pytest.param(GenerationMode.NEGATIVE, 20, marks=pytest.mark.long),
+        pytest.param(GenerationMode.NEGATIVE, 30, marks=pytest.mark.long),
         pytest.param(GenerationMode.POSITIVE, 10, marks=pytest.mark.long),
     ],
 )
