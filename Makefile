@@ -52,7 +52,8 @@ reference: $(VENV)/.full ## the tables in docs/reference, anew from the code
 bench: browser ## measure, side by side with peers; one part with ARGS="--only polite"
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth
+chaos: browser ## kill, freeze and cut everything during crawls, and compare with the truth; the longest tests before
+	@$(if $(ARGS),,$(BIN)/python $(PYTEST) -m "long or hypothesis" --hypothesis-profile long)
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
 lock: $(BIN)/python ## newest versions and their hashes into requirements/

@@ -19,6 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 LONGEST_SECONDS = 100
+MANUAL = Path("share/crawler/docs/how-to/watch-a-site.md")
 PAGE = b"<!doctype html><title>Kettles</title><h1>Kettles</h1><p>All of our kettles, in one place.</p>"
 
 
@@ -35,7 +36,9 @@ class _Site(BaseHTTPRequestHandler):
 
 
 def try_install(commands: Path, directory: Path) -> None:
-    """Raises SystemExit with what a command said, if it does not do its work."""
+    """Raises SystemExit with what a command said, if it does not do its work, or with what is missing."""
+    if not (commands.parent / MANUAL).is_file():
+        raise SystemExit(f"{MANUAL} was not installed; the dashboard shows it")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_address[1]}/"

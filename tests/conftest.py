@@ -20,7 +20,7 @@ from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.compiled import FIRST, await_compiled, note_compiled
 from tests.databases import Databases, MakeDatabase
-from tests.scheduling import KeepTogether, is_left_out, long_ones_first, repeats, slow_cases
+from tests.scheduling import KeepTogether, is_left_out, long_ones_first, repeats, slow_cases, unasked_cases
 
 # A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -39,7 +39,8 @@ structlog.configure(
 # Machines that run tests are busy: how long an example takes says nothing.
 # The same examples every time: a check must not fail for whom it finds something new. `explore` looks for that.
 settings.register_profile("tests", deadline=None, derandomize=True, max_examples=60)
-settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=300)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=120)
+settings.register_profile("long", deadline=None, derandomize=True, max_examples=600)
 settings.register_profile("explore", deadline=None, max_examples=3000)
 settings.load_profile("tests")
 
@@ -54,7 +55,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)  # before some are deselected by their markers
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if unasked := unasked_cases(items, config.option.markexpr):
+        config.hook.pytest_deselected(items=unasked)
+        items[:] = [item for item in items if item not in unasked]
     for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
     items[:] = long_ones_first(items)

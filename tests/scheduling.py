@@ -59,6 +59,11 @@ def spread(most: int, count: int) -> set[int]:
     return {round(n * (count - 1) / max(most - 1, 1)) for n in range(most)}
 
 
+def unasked_cases(items: Sequence[pytest.Item], markers: str) -> set[pytest.Item]:
+    """Those that only repeat, for long: `make chaos` names their marker, nobody else gets them."""
+    return set() if "long" in markers else {item for item in items if item.get_closest_marker("long")}
+
+
 def repeats(item: pytest.Item) -> bool:
     """Whether a test tries what a quick one tries, with more examples, cases or seeds."""
     is_slow = item.get_closest_marker("slow") is not None

@@ -57,7 +57,7 @@ class Announcer:
 
     def __call__(self) -> None:
         try:
-            self._workers.announce(self._worker, self._queues, self._state())
+            self._workers.announce(self._worker, self._queues, self._state(), self._settings.egress_allow)
         except RedisUnavailable as exc:
             log.warning("attendance_missed", detail=exc.message)
         else:
@@ -78,9 +78,9 @@ class Announcer:
     def _state(self) -> WorkerState:
         sends_mail = NOTIFY in self._queues and bool(self._settings.smtp_url and self._settings.mail_from)
         if RENDER not in self._queues:
-            return WorkerState(sends_mail=sends_mail, egress=self._settings.egress_allow)
+            return WorkerState(sends_mail=sends_mail)
         lack = why_unavailable(self._settings.chromium, self._settings.data_dir)
         if lack and lack != self._told:
             log.warning("render_unavailable", detail=lack)
         self._told = lack
-        return WorkerState(lack or "", sends_mail, *browser_use(), egress=self._settings.egress_allow)
+        return WorkerState(lack or "", sends_mail, *browser_use())

@@ -4,12 +4,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import kubernetes_validate
 import yaml
 
+from crawler.lazy_module import LazyModule
 from scripts.images_check.daemon import Daemon
 from scripts.images_check.running import Failed
 
+kubernetes_validate = LazyModule("kubernetes_validate")  # its import takes seconds: it makes many grammars
 OVERLAYS = ("processes", "with-servers")
 DEPLOYMENTS = 9
 

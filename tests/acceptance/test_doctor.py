@@ -106,11 +106,18 @@ def test_doctor_says_what_is_wrong_and_below_it_how_to_mend_it(configured: Cli) 
 
 
 @pytest.mark.slow
+def test_a_server_whose_name_nobody_knows_is_one_sentence(configured: Cli) -> None:
+    configured.environment["CRAWLER_DATABASE_URL"] = "postgresql://u:secret@host.invalid/x"
+    said = complaint(configured, "project", "list", status=3)
+    assert "cannot be found; correct the host" in said
+    assert "secret" not in said
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
         ("CRAWLER_DATABASE_URL", "postgresql://u:secret@127.0.0.1:1/x", "does not answer; check that it runs"),
-        ("CRAWLER_DATABASE_URL", "postgresql://u:secret@host.invalid/x", "cannot be found; correct the host"),
         ("CRAWLER_REDIS_URL", "redis://:secret@127.0.0.1:1/0", "does not answer; check that it runs"),
     ],
 )

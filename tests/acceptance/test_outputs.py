@@ -41,7 +41,10 @@ def test_every_command_says_that_it_could_not_print(cli: Cli, arguments: tuple[s
     assert "no space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-", "2>/dev/full", "<&- >&- 2>&-"])
+_MORE = [pytest.param(redirection, marks=pytest.mark.long) for redirection in ("2>&-", ">&- 2>&-")]
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>/dev/full", "<&- >&- 2>&-", *_MORE])
 def test_a_crawl_does_not_need_anybody_to_read(cli: Cli, url: str, redirection: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = shell(cli, redirection, "run", url, "--delay", "0", "--export", str(out))

@@ -1,6 +1,7 @@
 """`crawler run` end to end: the real command, real workers, real servers, a real site."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,10 +16,12 @@ from tests.acceptance.cli import Cli
 from tests.acceptance.running import eventually
 from tests.site.client import Site
 
+_PAGE = re.compile(r"^--- (\S+) \(depth (\d+)\) ---$", re.MULTILINE)
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    with Site(tmp_path, hosts=1, pages=60) as site:
+    with Site(tmp_path, hosts=1, pages=30) as site:
         yield site
 
 
@@ -78,18 +81,13 @@ def test_a_page_is_called_removed_once(cli: Cli, vanished: Vanished) -> None:
 
 
 @pytest.mark.slow
-def test_one_page_goes_through_the_real_stack(cli: Cli, site: Site) -> None:
-    summary = cli.json("run", site.url(), "--max-pages", "1")
-    assert (summary["status"], summary["end_reason"]) == ("completed", "max_pages")
-    assert summary["pages_crawled"] == 1
-    pages = [request for request in site.requests() if request.path not in ("/robots.txt", "/sitemap.xml")]
-    assert [request.path for request in pages] == ["/"]
-
-
-@pytest.mark.slow
-def test_a_whole_site_is_stored_and_runs_again_tell_no_change_also_after_a_narrower_one(cli: Cli, site: Site) -> None:
+def test_a_whole_site_is_stored_and_runs_again_tell_no_change_also_after_a_narrower_one(
+    cli: Cli, site: Site, tmp_path: Path
+) -> None:
     wide = ("run", site.url(), "--delay", "0", "--concurrency", "8", "--max-pages", "500")
-    first = cli.json(*wide)
+    formats = ("--format", "markdown", "--format", "jsonl")
+    first = cli.json(*wide, "--export", str(tmp_path / "run"), *formats)
+    run_and_export_write_the_same_markdown(cli, site, first, tmp_path)
     assert first["status"] == "completed"
     assert first["end_reason"] == "exhausted"
     assert first["pages_crawled"] == sum(e.state == "done" for e in site.expected().values())
@@ -110,6 +108,27 @@ def test_a_whole_site_is_stored_and_runs_again_tell_no_change_also_after_a_narro
     for crawl in (narrow, after):
         counts = crawl["change_summary"]["summary"]
         assert (counts["new_pages"], counts["removed_pages"], counts["changed_pages"]) == (0, 0, 0)
+
+
+def run_and_export_write_the_same_markdown(cli: Cli, site: Site, done: dict[str, Any], folder: Path) -> None:
+    """The whole site in one file, and a file for each page."""
+    assert sorted(path.name for path in (folder / "run").iterdir()) == ["markdown", "pages.jsonl", "site.md"]
+    whole = (folder / "run" / "site.md").read_text()
+    headed = _PAGE.findall(whole)
+    assert len(headed) == done["pages_crawled"]
+    assert headed[0] == (site.url(), "1")
+    assert whole.startswith("\n--- ")
+    files = sorted(file for file in (folder / "run" / "markdown").rglob("*") if file.is_file())
+    assert len(files) == done["pages_crawled"]
+    assert (folder / "run" / "markdown" / "index.md").read_text().startswith(f'---\nurl: "{site.url()}"\ntitle: "')
+    for file in files:
+        assert file.suffix == ".md"
+        assert file.read_text().split("---\n\n", 1)[1].removesuffix("\n") in whole
+    told = cli.json("export", done["crawl_id"], "--format", "markdown", "--output", str(folder / "again"))
+    assert told["files"] == [str(folder / "again" / "site.md")]
+    assert (folder / "again" / "site.md").read_text() == whole
+    again = sorted(file for file in (folder / "again" / "markdown").rglob("*") if file.is_file())
+    assert [(file.name, file.read_bytes()) for file in again] == [(file.name, file.read_bytes()) for file in files]
 
 
 @pytest.mark.parametrize(

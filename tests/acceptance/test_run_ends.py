@@ -130,16 +130,6 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
 
 
-def test_a_first_page_that_is_not_there_is_told_what_to_do(cli: Cli, site: Site) -> None:
-    site.remove("/")
-    done = cli("run", site.url(), "--ignore-robots", "--delay", "0")
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == (
-        f"{site.url()} could not be fetched: not found (HTTP 404). The server has no such page; check its "
-        "spelling, or begin at the site's front page."
-    )
-
-
 def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:
     url = private_url.replace("http://", "https://")
     done = cli("run", url, "--ignore-robots", "--delay", "0")
@@ -183,7 +173,7 @@ def test_ctrl_c_at_the_start_leaves_a_clean_line(cli: Cli, site: Site) -> None:
     assert "Traceback" not in shown
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_workers_end_with_the_command_however_it_ends(cli: Cli, site: Site, number: signal.Signals) -> None:
     process = cli.start_cold("run", site.url(), "--delay", "0.3")
     eventually(lambda: len(site.requests()) > 3, 60, "it is under way")

@@ -5,6 +5,7 @@ Each worker announces itself every few seconds (`workers/announce.py`). One that
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
@@ -34,23 +35,29 @@ class WorkerState(NamedTuple):
     processes: int = 0
     memory_bytes: int = 0
     """Processes and memory of the worker's browsers."""
-    egress: Sequence[str] = ()
-    """Addresses that are not public and that the worker may reach all the same, as its settings name them."""
 
 
 ABLE = WorkerState()
 
 
 class LiveWorkers(FrontierCalls):
-    def announce(self, worker: str, queues: Iterable[str], state: WorkerState = ABLE) -> None:
-        """Announce a worker of these queues. One that cannot do the work says why, so that nothing waits for it."""
+    def announce(
+        self, worker: str, queues: Iterable[str], state: WorkerState = ABLE, egress: Sequence[str] | None = None
+    ) -> None:
+        """Announce a worker of these queues. One that cannot do the work says why, so that nothing waits for it.
+
+        `egress`: addresses that are not public and that the worker may reach all the same, as its settings name them.
+        It stands beside the state, which workers of the version before read, too.
+        """
         told = f"{_UNABLE if state.lack else _ABLE} {json.dumps(state)}"
         for queue in queues:
             self._present(queue, worker, told)
+            if egress is not None:
+                self._command("HSET", self._key(queue), f"e:{worker}", json.dumps(egress))
 
     def leave(self, worker: str, queues: Iterable[str]) -> None:
         for queue in queues:
-            self._command("HDEL", self._key(queue), f"w:{worker}")
+            self._command("HDEL", self._key(queue), f"w:{worker}", f"e:{worker}")
 
     def is_open(self, lane: Lane) -> bool:
         """Whether a worker can work in the lane. True while that is unknown: its workers may be starting."""
@@ -71,8 +78,9 @@ class LiveWorkers(FrontierCalls):
 
     def egress(self, queue: str) -> frozenset[str] | None:
         """What workers of a queue may reach beside public addresses; None if none is there."""
-        there = self.of(queue).values()
-        return frozenset(entry for state in there for entry in state.egress) if there else None
+        told = [self._command("HGET", self._key(queue), f"e:{worker}") for worker in self.of(queue)]
+        said = [json.loads(entries) for entries in told if entries is not None]
+        return frozenset(chain.from_iterable(said)) if said else None
 
     def _present(self, queue: str, *news: str) -> int:
         times = (milliseconds(GONE_SECONDS), milliseconds(KEPT_SECONDS))

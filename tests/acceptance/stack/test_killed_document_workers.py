@@ -11,7 +11,7 @@ from tests.acceptance.stack.conftest import LEASE_SECONDS
 from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site
 
-PAGES = 100
+PAGES = 60
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 

@@ -18,7 +18,7 @@ from tests.acceptance.running import Running, eventually
 from tests.integration.handmade import asked, page
 from tests.site.client import Site
 
-HOSTS, PATHS = 50, ("/rooms", "/contact")
+HOSTS, PATHS = 30, ("/rooms", "/contact")
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "classify.py"
 SELECTORS = "include: [main]\nexclude: [.ad]\nfields:\n  name: h1\n  price: {selector: //b/text(), kind: xpath}\n"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]

@@ -99,13 +99,14 @@ class ServiceProcess:
         self._await()
 
     def _await(self) -> None:
-        until = time.monotonic() + SECONDS
+        until = time.monotonic() + 3 * SECONDS  # its imports are seconds of work
         while time.monotonic() < until:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             assert self._process.poll() is None
             time.sleep(0.1)
+        self.kill()
         raise AssertionError("the service does not start")
 
     def kill(self) -> None:

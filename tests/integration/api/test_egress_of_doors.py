@@ -1,6 +1,6 @@
 """No door leads to where the egress rule forbids: every vector through the API, /v2 and /mcp."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -100,12 +100,18 @@ DOORS = [by_api, by_map, by_firecrawl, by_firecrawl_map, by_webhook, by_agent]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", DOORS)
-def test_every_vector_is_refused(service: Service, inside: Server, door: Callable[[Service, str], str]) -> None:
-    urls = [f"http://{host}:{inside.port}/" for host in [*HOSTS, *SPELLINGS]]
+@pytest.mark.parametrize("turns", [1, pytest.param(len(DOORS), marks=pytest.mark.long)])
+def test_every_vector_is_refused(service: Service, inside: Server, turns: int) -> None:
+    """One after the other at the next door each, and at every door if there is time for so many turns."""
+    hosts = [*HOSTS, *SPELLINGS]
+    tried = [
+        (DOORS[(number + turn) % len(DOORS)], f"http://{host}:{inside.port}/")
+        for turn in range(turns)
+        for number, host in enumerate(hosts)
+    ]
     with ThreadPoolExecutor(4) as pool:
-        told = dict(zip(urls, pool.map(lambda url: door(service, url), urls), strict=True))
-    assert [url for url, words in told.items() if not words] == []
+        told = list(pool.map(lambda pair: pair[0](service, pair[1]), tried))
+    assert [(door.__name__, url) for (door, url), words in zip(tried, told, strict=True) if not words] == []
     assert inside.requests == []
 
 

@@ -93,7 +93,14 @@ def _follows(error: dict[str, str], errors: list[dict[str, str]]) -> bool:
 @pytest.mark.timeout(600)
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
-    ("mode", "examples"), [(GenerationMode.NEGATIVE, 1), (GenerationMode.NEGATIVE, 10), (GenerationMode.POSITIVE, 5)]
+    ("mode", "examples"),
+    [
+        (GenerationMode.NEGATIVE, 1),
+        (GenerationMode.NEGATIVE, 10),
+        (GenerationMode.POSITIVE, 2),
+        pytest.param(GenerationMode.NEGATIVE, 30, marks=pytest.mark.long),
+        pytest.param(GenerationMode.POSITIVE, 10, marks=pytest.mark.long),
+    ],
 )
 def test_no_request_gets_an_answer_that_is_not_described(
     generated: Generated, mode: GenerationMode, examples: int

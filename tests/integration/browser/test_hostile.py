@@ -241,8 +241,8 @@ def test_what_pages_say_of_themselves_is_never_large(browser: BrowserFetcher) ->
             assert (found.failure, found.screenshot is not None) == (None, True), path
 
 
-NOISE = """<body style="margin:0"><canvas width=1200 height=1600></canvas><script>
-  const drawn = document.querySelector('canvas').getContext('2d'), some = drawn.createImageData(1200, 1600);
+NOISE = """<body style="margin:0"><canvas width=1200 height=1000></canvas><script>
+  const drawn = document.querySelector('canvas').getContext('2d'), some = drawn.createImageData(1200, 1000);
   for (let at = 0; at < some.data.length; at++) some.data[at] = at % 4 === 3 ? 255 : Math.random() * 256;
   drawn.putImageData(some, 0, 0);
 </script>"""
@@ -252,6 +252,7 @@ def test_of_a_page_that_makes_a_huge_image_only_the_top_is_pictured(
     browser: BrowserFetcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screenshot, "MAX_BYTES", MEGABYTE)
+    monkeypatch.setattr(screenshot, "PATIENCE_SECONDS", LATE)
     with pages({"/": NOISE}) as site:
         found = fetch(browser, site.url(), screenshot=True)
     assert found.screenshot is not None

@@ -20,7 +20,7 @@ from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.raw_server import Request, response, serving
 
 NONE_SAMPLED = {"compare_one_in": 10**6}
-OLD, NEW = "The hall opens at nine.", "The hall opens at eleven."
+OLD, NEW, LATER = "The hall opens at nine.", "The hall opens at eleven.", "The hall opens at noon."
 
 
 class Garden:
@@ -115,45 +115,34 @@ def watch(two_lanes: TwoLanes, garden: Garden) -> Iterator[Watch]:
 QUIET: tuple[list[str], list[str]] = ([], [])
 
 
-@pytest.mark.parametrize("lanes", ["bl", pytest.param("lb", marks=pytest.mark.slow)])
-def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden: Garden, lanes: str) -> None:
-    watch.crawl(lanes[0])
+def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden: Garden) -> None:
+    watch.crawl("b")
     garden.text["/a"] = NEW
-    assert watch.told(lanes[1]) == (["/a"], [])
+    assert watch.told("l") == (["/a"], [])
     assert watch.lines() == {(OLD, NEW)}
     assert len(set(watch.ways_of_the_pair())) == 1, "light with light, rendered with rendered"
-    assert watch.told(lanes[1]) == QUIET, "once"
+    assert watch.told("l") == QUIET, "once"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lanes", ["bll", "lbb"])
-def test_a_change_of_lane_is_no_edit_and_pages_are_compared_after_it(watch: Watch, garden: Garden, lanes: str) -> None:
-    watch.crawl(lanes[0])
-    assert [watch.told(lane) for lane in lanes[1:]] == [QUIET, QUIET]
-    garden.text["/b"] = NEW
-    assert watch.told(lanes[-1]) == (["/b"], [])
-
-
-@pytest.mark.slow
-def test_a_site_that_flips_at_every_crawl_tells_each_edit_once(watch: Watch, garden: Garden) -> None:
+@pytest.mark.parametrize("lanes", ["blbll", "lblbb"])
+def test_each_edit_and_revert_is_told_once_by_whichever_crawl_and_a_change_of_lane_is_none(
+    watch: Watch, garden: Garden, lanes: str
+) -> None:
     garden.text["/c"] = OLD
-    found = []
-    for edited, lane in zip((None, "/a", "/b", "/c"), "blbl", strict=True):
-        if edited:
-            garden.text[edited] = NEW
-        found.append(_paths(watch.crawl(lane).get("changed_page_urls", ())))
-    assert found == [[], ["/a"], ["/b"], ["/c"]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lanes", ["blb", "lbl"])
-def test_an_edit_and_its_revert_over_a_flip_are_told_once_each(watch: Watch, garden: Garden, lanes: str) -> None:
     watch.crawl(lanes[0])
     garden.text["/a"] = NEW
-    assert watch.told(lanes[1]) == (["/a"], [])
-    garden.text["/a"] = OLD
-    assert watch.told(lanes[2]) == (["/a"], [])
-    assert watch.lines() == {(NEW, OLD)}
+    assert watch.told(lanes[1]) == (["/a"], []), "the edit; for the other pages a change of lane is no edit"
+    assert watch.lines() == {(OLD, NEW)}
+    assert len(set(watch.ways_of_the_pair())) == 1, "light with light, rendered with rendered"
+    garden.text |= {"/a": OLD, "/b": NEW}
+    assert watch.told(lanes[2]) == (["/a", "/b"], []), "the revert, and an edit as the site flips back"
+    assert watch.lines() == {(NEW, OLD), (OLD, NEW)}
+    garden.text["/c"] = NEW
+    assert watch.told(lanes[3]) == (["/c"], []), "at the third flip, too"
+    garden.text["/b"] = LATER
+    assert watch.told(lanes[4]) == (["/b"], []), "in the lane as it stays; what was told before is not told again"
+    assert watch.lines() == {(NEW, LATER)}
 
 
 @pytest.mark.slow
@@ -180,17 +169,6 @@ def test_a_crawl_that_ended_early_in_another_lane_hides_no_edit(watch: Watch, ga
 
 
 @pytest.mark.slow
-def test_an_edit_made_while_there_was_no_browser_is_told_when_there_is_one_again(watch: Watch, garden: Garden) -> None:
-    watch.crawl("b")
-    garden.text["/a"] = NEW
-    changed, _ = watch.told("b", has_browser=False)
-    assert changed == []
-    assert watch.told("b") == (["/a"], [])
-    assert watch.lines() == {(OLD, NEW)}
-    assert watch.told("b") == QUIET
-
-
-@pytest.mark.slow
 def test_an_edit_is_told_although_there_was_no_browser_when_the_lane_changed(watch: Watch, garden: Garden) -> None:
     watch.crawl("b")
     garden.text["/a"] = NEW
@@ -201,39 +179,22 @@ def test_an_edit_is_told_although_there_was_no_browser_when_the_lane_changed(wat
 
 
 @pytest.mark.slow
-def test_an_edit_reverted_while_there_was_no_browser_is_no_change(watch: Watch, garden: Garden) -> None:
-    watch.crawl("b")
-    garden.text["/a"] = NEW
-    watch.crawl("b", has_browser=False)
-    garden.text["/a"] = OLD
-    assert watch.told("b") == QUIET
-
-
-@pytest.mark.slow
-def test_what_was_told_without_a_browser_is_not_told_again_with_one(watch: Watch, garden: Garden) -> None:
-    """The first edit of /a is known only to the browser's copies; the second was told by what the server sent."""
+def test_edits_made_and_told_and_undone_without_a_browser_are_told_once_each(watch: Watch, garden: Garden) -> None:
+    """Without one, the first edit of /a is known only to the browser's copies; the second was told by what the server
+    sent. /c is edited and told, /d edited and untold; both are undone when there is a browser again."""
     out, welcome = "Dogs stay outside.", "Dogs are welcome."
-    garden.text = dict.fromkeys(garden.text, f"{OLD}</p><p class=dogs>{out}")
+    garden.text = dict.fromkeys(("/a", "/b"), f"{OLD}</p><p class=dogs>{out}") | dict.fromkeys(("/c", "/d"), OLD)
     watch.crawl("b")
-    garden.text["/a"] = f"{NEW}</p><p class=dogs>{out}"
-    watch.crawl("b", has_browser=False)
-    garden.text = {"/a": f"{NEW}</p><p class=dogs>{welcome}", "/b": f"{OLD}</p><p class=dogs>{welcome}"}
-    assert watch.told("b", has_browser=False) == (["/a", "/b"], [])
-    assert watch.lines() == {(out, welcome)}
-    assert watch.told("b") == (["/a"], [])
-    assert watch.lines() == {(OLD, NEW)}
+    garden.text |= {"/a": f"{NEW}</p><p class=dogs>{out}", "/d": NEW}
+    changed, _ = watch.told("b", has_browser=False)
+    assert changed == []
+    garden.text |= {"/a": f"{NEW}</p><p class=dogs>{welcome}", "/b": f"{OLD}</p><p class=dogs>{welcome}", "/c": NEW}
+    assert watch.told("b", has_browser=False) == (["/a", "/b", "/c"], [])
+    assert watch.lines() == {(out, welcome), (OLD, NEW)}
+    garden.text |= {"/c": OLD, "/d": OLD}
+    assert watch.told("b") == (["/a", "/c"], []), "what nobody told yet, and what was told and is undone"
+    assert watch.lines() == {(OLD, NEW), (NEW, OLD)}
     assert watch.told("b") == QUIET
-
-
-@pytest.mark.slow
-def test_an_edit_told_without_a_browser_and_undone_since_is_told_as_undone(watch: Watch, garden: Garden) -> None:
-    watch.crawl("b")
-    watch.crawl("b", has_browser=False)
-    garden.text["/a"] = NEW
-    assert watch.told("b", has_browser=False) == (["/a"], [])
-    garden.text["/a"] = OLD
-    assert watch.told("b") == (["/a"], [])
-    assert watch.lines() == {(NEW, OLD)}
 
 
 # ---- workers that die

@@ -85,7 +85,7 @@ def test_second_looks_are_polite_and_take_no_pictures(two_lanes: TwoLanes) -> No
 
 def until_second_looks_wait(lanes: TwoLanes, url: str) -> CrawlJob:
     """A crawl whose pages are all rendered, and whose second looks wait for the browser."""
-    project = lanes.project(url, render="always", learn_noise=True, delay_seconds=0)
+    project = lanes.project(url, render="always", screenshots=False, learn_noise=True, delay_seconds=0)
     crawl = lanes.start(project)
     while not probes(lanes, crawl):
         lanes.shift()
@@ -120,7 +120,9 @@ def test_second_looks_that_redis_lost_are_made_from_the_table(two_lanes: TwoLane
 @pytest.mark.slow
 def test_without_a_browser_rendered_pages_get_no_second_look(two_lanes: TwoLanes) -> None:
     with open_shop() as (_, server):
-        crawl = two_lanes.start(two_lanes.project(server.url("/"), render="always", learn_noise=True, delay_seconds=0))
+        crawl = two_lanes.start(
+            two_lanes.project(server.url("/"), render="always", screenshots=False, learn_noise=True, delay_seconds=0)
+        )
         while two_lanes.tools.store.get_crawl(crawl.id).pages_crawled < PAGES:
             two_lanes.shift()
         two_lanes.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))

@@ -17,7 +17,8 @@ class TwoLanes(Engine):
             self.tools.engine.browser_shift(Lane.BROWSER, str(uuid4()))
 
     def crawl(self, url: str, *, seconds: float = 90, urls: tuple[str, ...] = (), **config: Any) -> CrawlJob:
-        return super().crawl(url, seconds=seconds, urls=urls, **{"render": "auto", **config})
+        """Without pictures, which take longer than the pages, unless a test is about them."""
+        return super().crawl(url, seconds=seconds, urls=urls, **{"render": "auto", "screenshots": False, **config})
 
     def change(self, crawl: CrawlJob, **settings: Any) -> None:
         """Of the crawl's project."""

@@ -14,7 +14,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.notices.mutes import Mute
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
@@ -861,15 +860,14 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
 def test_a_site_that_the_workers_may_not_reach_is_not_watched(stage: Stage, address: str) -> None:
     tools = stage.engine.tools
     before = len(tools.store.list_projects(limit=100))
-    tools.operating.live_workers.announce("fetcher@host", ["fetch"])
+    tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=())
     for place in (stage.here, stage.there):
         told = stage.told(place, "watch", f"http://{address}/prices", status=2)
         assert told.startswith(f"{address} may not be reached from here, as it is no public address;")
         assert f"stop 'crawler up' and start it again with CRAWLER_EGRESS_ALLOW={address}. " in told
         assert "'crawler run' reaches it" in told
     assert len(tools.store.list_projects(limit=100)) == before
-    opened = WorkerState(egress=(address,))
-    tools.operating.live_workers.announce("fetcher@host", ["fetch"], opened)
+    tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=(address,))
     closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
     assert "Watching " in stage.told(closed, "watch", f"http://{address}/prices"), "what the workers say counts"
     tools.operating.live_workers.leave("fetcher@host", ["fetch"])
@@ -880,7 +878,7 @@ def test_a_webhook_that_the_workers_may_reach_is_taken_from_a_terminal_that_may_
     words = ("watch", "https://93.184.216.34/hooked", "--name", "Hook inside", "--webhook", "http://10.2.3.4:8080/in")
     told = stage.told(closed, *words, status=2)
     assert told.startswith("--webhook: 10.2.3.4:8080 may not be reached from here")
-    workers.announce("notify@host", ["notify"], WorkerState(egress=("10.2.3.0/24",)))
+    workers.announce("notify@host", ["notify"], egress=("10.2.3.0/24",))
     assert "http://10.2.3.4:8080/in is told" in " ".join(stage.told(closed, *words).split())
     workers.leave("notify@host", ["notify"])
 

@@ -26,6 +26,16 @@ CHROMIUM_FLAGS = (
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules that look at colours: in the dark a page differs in nothing else."""
+NARROW = (
+    *COLOURS,
+    "aria-hidden-focus",
+    "button-name",
+    "label",
+    "link-name",
+    "scrollable-region-focusable",
+    "select-name",
+)
+"""The rules that look at what a narrow window hides, stacks or paints: nothing else differs there."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 PHONE: ViewportSize = {"width": 390, "height": 800}
 PATIENCE_MS = 40_000
@@ -213,6 +223,16 @@ def serious_violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"][:3]
     ]
+
+
+def serious_violations_on_a_phone_at_night(page: Page) -> list[str]:
+    """What a narrow window and the dark change. Together: to look for colours once more costs as much as the page."""
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme="dark")
+    found = serious_violations(page, NARROW)
+    page.emulate_media(color_scheme="light")
+    is_too_wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return [*found, "a phone shows it with a second bar"] if is_too_wide else found
 
 
 def serious_violations_day_and_night(page: Page) -> list[str]:

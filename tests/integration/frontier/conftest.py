@@ -1,4 +1,4 @@
-"""The same contract on the twin and on the real server."""
+"""The same contract on Valkey and on Redis."""
 
 import shutil
 import tempfile
@@ -7,7 +7,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from fakeredis import FakeRedis
 from redis import Redis
 
 from crawler.adapters.frontier.frontier_shard import FrontierShard
@@ -41,16 +40,10 @@ def redis_server() -> Iterator[ValkeyProcess]:
         process.kill()
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("fakeredis", "redis_server")]
-
-
-@pytest.fixture(params=["valkey", *SLOW])
+@pytest.fixture(params=["valkey", pytest.param("redis_server", marks=pytest.mark.slow)])
 def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
-    if request.param == "fakeredis":
-        client: Redis = FakeRedis()
-    else:
-        client = request.getfixturevalue(request.param).client()
-        client.flushall()
+    client: Redis = request.getfixturevalue(request.param).client()
+    client.flushall()
     yield client
     client.close()
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from crawler.adapters import frontier
 from crawler.domain.crawls.frontier import End, Lane, Lease, Outcome
 from crawler.domain.hosts.politeness import MAX_SHARED_DELAY_SECONDS, owed_gap
@@ -267,6 +269,7 @@ def test_a_delay_of_an_hour_holds_up_no_other_crawl_of_the_host_and_is_kept(desk
 
 
 @ONE_SERVER
+@pytest.mark.parametrize("redis", ["valkey"], indirect=True)  # for its thousands of steps
 def test_beside_a_faster_crawl_one_with_a_delay_of_an_hour_is_served_every_hour(desk: Desk) -> None:
     slow = desk.crawl(*pages("a.test", 3), delay_ms=HOUR)
     fast = desk.crawl(*pages("a.test", 900, start=10), max_pages=900, max_fetches=900, delay_ms=9_000)

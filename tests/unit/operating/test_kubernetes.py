@@ -7,14 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
+
+from crawler.lazy_module import LazyModule
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "deploy" / "kubernetes"
 FILES = sorted(path for path in FOLDER.glob("*/*.yaml") if path.name != "kustomization.yaml")
-VERSION = kubernetes_validate.latest_version()
+kubernetes_validate = LazyModule(
+    "kubernetes_validate"
+)  # its import takes seconds, which those who collect tests would all wait for
 
 
 @cache
@@ -64,14 +67,14 @@ def test_a_cluster_takes_each_document(path: Path) -> None:
         if document["metadata"]["name"].startswith("every-"):  # a patch: it has no selector and no images
             document["spec"]["selector"] = {}
             container(document).setdefault("image", "x")
-        kubernetes_validate.validate(document, VERSION, strict=True)
+        kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
 
 
 def test_a_wrong_document_is_found() -> None:
     wrong = deepcopy(processes()["api"])
     container(wrong)["readinessProbe"]["everySeconds"] = 3
     with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(wrong, VERSION, strict=True)
+        kubernetes_validate.validate(wrong, kubernetes_validate.latest_version(), strict=True)
 
 
 @pytest.mark.parametrize("folder", ["processes", "with-servers"])

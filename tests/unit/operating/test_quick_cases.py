@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduling import is_left_out, spread
+from tests.scheduling import is_left_out, spread, unasked_cases
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,10 @@ def test_a_file_of_slow_tests_is_not_even_read_when_none_are_wanted(tmp_path: Pa
     some.write_text("import pytest\n\n\n@pytest.mark.slow\ndef test_one() -> None: ...\n")
     assert [is_left_out(file, "not slow") for file in (slow, some)] == [True, False]
     assert not is_left_out(slow, "slow")
+
+
+def test_a_long_test_is_left_out_unless_it_is_asked_for(request: pytest.FixtureRequest) -> None:
+    this: pytest.Item = request.node
+    assert unasked_cases([this], "slow") == set()
+    this.add_marker(pytest.mark.long)
+    assert [unasked_cases([this], markers) for markers in ("", "slow", "not slow", "long")] == [{this}] * 3 + [set()]
