@@ -3,6 +3,7 @@
 All that the pages said themselves must be gone; what many of them keep is the site's frame. Then it is a wall if
 
 - it asks who is there, by its words on many pages, or by a field for a password on a few;
+- or it is a web page, and what was there were files, such as texts or PDFs: nobody edits several files into one page;
 - or it stands in place of most of the site. That four products are withdrawn is said with one text, too, so there must
   be many of them, and the more of them if the frame of the site is kept around it.
 """
@@ -148,6 +149,8 @@ def _judge(group: _Group, frame: set[int], compared: int) -> Wall | None:
         return Wall.SIGN_IN
     if pages < FEWEST or not group.had_own_texts:
         return None
+    if group.most(side.replaces_file for side in sides):
+        return Wall.SAME
     if group.most(side.asks_who for side in sides) and is_template(pages, compared):
         return Wall.SAME
     return Wall.SAME if _is_most_of_site(group, frame, compared) else None

@@ -18,6 +18,8 @@ class NoLines(UnparsablePage):
 class FileBlocks(PageBlocks):
     """Selectors name nothing in a file. It has no title, and keeps it: what is in it is the file, whatever it says."""
 
+    is_file = True
+
     def __init__(self, lines: FileLines) -> None:
         super().__init__((), lines.compared, ())
         self._file_lines = lines

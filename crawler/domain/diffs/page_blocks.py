@@ -56,6 +56,9 @@ class Block(NamedTuple):
 class PageBlocks:
     """The lines are read at once; places only when somebody asks, because most lines are the same on both sides."""
 
+    is_file = False
+    """Whether it was sent as something else than a web page."""
+
     def __init__(
         self,
         head: Sequence[Block],

@@ -37,6 +37,8 @@ class OwnLines(NamedTuple):
     """It asks who is there, as a sign-in page does, and the other version did not."""
     asks_password: bool = False
     """It has a field for a password, and the other version had none."""
+    replaces_file: bool = False
+    """It is a web page, and the other version was a file."""
 
 
 class Replaced(NamedTuple):
@@ -92,13 +94,15 @@ def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
     own = [line for line in page.lines if line and line not in both]
     words = sum(map(_words, own))
     asks_password = page.asks_password and not other.asks_password
+    replaces_file = other.is_file and not page.is_file
     if len(own) > MOST_LINES:
-        return OwnLines(page.digest(), words, asks_password=asks_password)
+        return OwnLines(page.digest(), words, asks_password=asks_password, replaces_file=replaces_file)
     named = set(_WORD.findall(other.title.lower()))
     lines = {_masked(line, named): line for line in own}
     hashed = tuple((_number(masked), _words(line)) for masked, line in lines.items())
     whole = tuple(_number(_masked(line, set())) for line in lines.values())
-    return OwnLines(page.digest(), words, hashed, whole, asks_password or asks_who(page, other), asks_password)
+    asks = asks_password or asks_who(page, other)
+    return OwnLines(page.digest(), words, hashed, whole, asks, asks_password, replaces_file)
 
 
 def _masked(line: str, named: set[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.diffs.file_blocks import stored_blocks
 from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.noise.page_noise import apply_noise_rules
@@ -38,6 +39,20 @@ WORK = "<h1>Travaux en cours</h1><p>Nous revenons demain matin, merci de votre p
 def test_a_foreign_text_in_place_of_half_of_the_site_is_a_wall() -> None:
     assert walls(lambda _: document("Travaux", WORK, framed=False), others=12) == [Wall.SAME]
     assert walls(lambda _: document("Travaux", WORK, framed=False), others=20) == [None], "that may be a recall"
+
+
+def test_a_web_page_in_place_of_a_few_files_is_a_wall() -> None:
+    def text(name: str) -> PageBlocks:
+        return stored_blocks(f"Everything about the {name}.\nIt likes rain.\n".encode(), "text/plain")
+
+    pardon = document("Pardon", "<p>Nous sommes fermés ce soir, revenez demain.</p>", framed=False)
+    came = {name: apply_noise_rules(text(name), pardon) for name in NAMES[:4]}
+    went = {name: apply_noise_rules(pardon, text(name)) for name in NAMES[:4]}
+    assert {page.wall for page in with_shared_walls(came, 100).values()} == {Wall.SAME}
+    assert {(page.wall, page.passed) for page in with_shared_walls(went, 100).values()} == {(Wall.SAME, True)}
+    said = stored_blocks(b"Withdrawn, because it is wrong.\nAsk us for a new one.\n", "text/plain")
+    withdrawn = {name: apply_noise_rules(text(name), said) for name in NAMES[:4]}
+    assert {page.wall for page in with_shared_walls(withdrawn, 100).values()} == {None}, "files still"
 
 
 def test_it_may_say_which_page_was_asked_for_and_when() -> None:
