@@ -47,7 +47,7 @@ class NewLogin(Body):
     secrets: dict[SecretName, SecretText] = Field(
         max_length=MOST_SECRETS,
         description="By name, for fill; never shown again",
-        json_schema_extra={"writeOnly": True},
+        json_schema_extra={"writeOnly": True, "additionalProperties": False},
     )
 
 
