@@ -68,7 +68,7 @@ class Notices:
     @cached_property
     def watch_url(self) -> WatchUrl:
         start, manage = self._app.crawls.start, self._app.projects.manage
-        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.clock)
+        return WatchUrl(manage, self._app.store, start, self.set_schedule, self._app.egress, self._app.clock)
 
     @cached_property
     def describe_schedule(self) -> DescribeSchedule:

@@ -67,6 +67,8 @@ _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 # Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
 _ORIGIN = re.compile(r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?=[/?#]|$)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_THIS_MACHINE = frozenset({"localhost", "localhost."})
+_LOOPBACK = "127.0.0.1"
 
 
 class Target(NamedTuple):
@@ -93,6 +95,15 @@ def _target(scheme: str, host: str, port: str | None) -> Target:
     if not 0 < number < 65536:
         raise EgressRefused("This URL's port does not exist.")
     return Target(scheme, host.lower(), number, literal_address(host))
+
+
+def how_to_open(url: str) -> str:
+    """The words for a URL whose host may not be reached: what to set so that it may. Without a full stop."""
+    target = target_of(url)
+    return (
+        f"{target.host} may not be reached from here; if it should be, set "
+        f"CRAWLER_EGRESS_ALLOW={target.host}:{target.port}"
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -169,6 +180,12 @@ class EgressRule:
             else:
                 endpoints.add(_endpoint(entry))
         return cls(tuple(networks), frozenset(endpoints))
+
+    def is_closed(self, url: str) -> bool:
+        """Whether the URL spells out an address that may not be dialled. Names are judged when they are dialled."""
+        target = target_of(url)
+        address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
+        return address is not None and not self.allows(address, target.port, target.host)
 
     def opened(self, host: str, port: int) -> Self:
         """A copy of this rule with one more open endpoint."""

@@ -15,11 +15,12 @@ from crawler.domain.crawls.learned_params import told_params
 from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
+from crawler.domain.hosts.egress import how_to_open
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
 from crawler.domain.urls.redirect_loops import loops
-from crawler.errors import InvalidTransition
+from crawler.errors import EgressRefused, InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 from crawler.handlers.crawls.plan_probes import PlanProbes
 from crawler.handlers.crawls.survey_queries import SurveyQueries
@@ -221,5 +222,14 @@ def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, state: str, reason: str
         return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
     if state == FetchState.QUEUED:
         return f"{crawl.seed_url} could not be fetched in time."
+    if reason == Reason.EGRESS:
+        error = _how_to_open(crawl.seed_url) or error
     detail = f" ({error})" if error else ""
     return f"{crawl.seed_url} could not be fetched: {name_of(reason) if reason else state}{detail}"
+
+
+def _how_to_open(seed_url: str) -> str | None:
+    try:
+        return f"{how_to_open(seed_url)} where the service is started, and crawl again"
+    except EgressRefused:
+        return None

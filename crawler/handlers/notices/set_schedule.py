@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.ports import ProjectReader
-from crawler.domain.hosts.egress import EgressRule, target_of
+from crawler.domain.hosts.egress import EgressRule, how_to_open
 from crawler.domain.ids import new_id
 from crawler.domain.notices.channels import unmasked, why_refused
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
@@ -19,8 +19,6 @@ from crawler.errors import EgressRefused, InvalidConfig, NotFound
 from crawler.handlers.crawls.start_crawl import explain
 from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 
-_THIS_MACHINE = frozenset({"localhost", "localhost."})
-_LOOPBACK = "127.0.0.1"
 WhyUnusable = Callable[[Sequence[str]], Sequence[str | None]]
 """What is wrong with each of these Apprise URLs, as far as Apprise knows without sending anything."""
 
@@ -121,16 +119,11 @@ class SetSchedule:
 def check_webhook(rule: EgressRule, url: str, name: str) -> None:
     """An address that is spelled out is judged now; names are when they are dialled."""
     try:
-        target = target_of(url)
+        is_closed = rule.is_closed(url)
     except EgressRefused as exc:
         raise InvalidConfig(f"{name}: {exc.message}") from exc
-    address = target.address or (_LOOPBACK if target.host in _THIS_MACHINE else None)
-    if address and not rule.allows(address, target.port, target.host):
-        host = f"[{address}]" if ":" in address else target.host
-        raise InvalidConfig(
-            f"{name}: {host} may not be reached from here; if it should be, set "
-            f"CRAWLER_EGRESS_ALLOW={host}:{target.port}."
-        )
+    if is_closed:
+        raise InvalidConfig(f"{name}: {how_to_open(url)}.")
 
 
 def schedule_config(given: dict[str, Any]) -> ScheduleConfig:

@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project, name_after
+from crawler.domain.hosts.egress import EgressRule, how_to_open
 from crawler.domain.notices.schedule import Frequency, NotifyOn
 from crawler.domain.urls.typed_url import typed_url
-from crawler.errors import Conflict, CrawlRunning, Invalid
+from crawler.errors import Conflict, CrawlRunning, EgressRefused, Invalid, InvalidUrl
 
 MOST_LINES = 200
 """Addresses that are taken from one list."""
@@ -68,17 +69,24 @@ class SetSchedule(Protocol):
 
 class WatchUrl:
     def __init__(
-        self, projects: Projects, store: NamedProjects, start: Start, set_schedule: SetSchedule, clock: Clock
+        self,
+        projects: Projects,
+        store: NamedProjects,
+        start: Start,
+        set_schedule: SetSchedule,
+        egress: EgressRule,
+        clock: Clock,
     ) -> None:
         self._projects = projects
         self._store = store
         self._start = start
         self._set_schedule = set_schedule
+        self._egress = egress
         self._clock = clock
 
     def __call__(self, text: str, what: Watch, *, zone: str = "UTC", tags: Sequence[str] = ()) -> Started:
         """The project of this address, new or known, with a crawl that begins. Raises Invalid for no address."""
-        href = typed_url(text).href
+        href = self.address(text)
         project, is_new = self._project(href, what, tags)
         if is_new and what is Watch.PAGE:
             self.again(project.id, zone, notify_on=NotifyOn.ANY.value)
@@ -87,6 +95,17 @@ class WatchUrl:
         except CrawlRunning:
             crawl = None
         return Started(project, crawl)
+
+    def address(self, text: str) -> str:
+        """The address that somebody typed. Raises Invalid for none, and for one that a crawl could not reach anyway."""
+        href = typed_url(text).href
+        try:
+            is_closed = self._egress.is_closed(href)
+        except EgressRefused as exc:
+            raise InvalidUrl(exc.message) from exc
+        if is_closed:
+            raise InvalidUrl(f"{how_to_open(href)} where the service is started, and start it again.")
+        return href
 
     def all(self, lines: Sequence[str], what: Watch, *, zone: str = "UTC", tags: Sequence[str] = ()) -> Imported:
         """Each line an address. What is none is told with its reason; the others are started."""

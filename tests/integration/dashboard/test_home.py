@@ -224,6 +224,24 @@ def test_a_list_is_imported_and_rejects_show_their_value(crawler: Engine, visito
     assert visitor.post("/import", {"urls": " "}).status_code == 422
 
 
+@pytest.mark.parametrize("typed", ["10.0.0.7:8080/shop", "http://10.0.0.7:8080/"])
+def test_an_address_that_may_not_be_reached_is_refused_where_it_is_pasted_with_what_opens_it(
+    crawler: Engine, visitor: Visitor, typed: str
+) -> None:
+    for path, fields in (
+        ("/start", {"url": typed, "what": "page"}),
+        ("/projects", {"website_url": typed, "name": "Shop", "do": "crawl"}),
+    ):
+        answer = visitor.post(path, fields)
+        assert answer.status_code == 422
+        assert "10.0.0.7 may not be reached from here" in answer.text
+        assert "CRAWLER_EGRESS_ALLOW=10.0.0.7:8080 where the service is started" in answer.text
+        assert 'url-wrong"' in answer.text, "beside the field"
+    imported = visitor.post("/import", {"urls": typed, "what": "page"})
+    assert "CRAWLER_EGRESS_ALLOW=10.0.0.7:8080" in imported.text
+    assert crawler.tools.store.list_projects(5) == []
+
+
 def test_a_project_can_be_crawled_from_its_row(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("https://row.example/")
     assert f'formaction="/projects/{project.id}/crawl"' in visitor.get("/").text

@@ -182,6 +182,62 @@ def test_a_rule_from_a_mail_says_what_else_it_silences(
     assert "The rule fits 3 lines of this page, not this one alone." in asked
 
 
+def goods(**costs: str) -> dict[str, str | list[str]]:
+    """A page for each ware, with its cost in a block of the same name."""
+    shown = {f"/{ware}": f"<h1>{ware}</h1><p class=cost>€{cost}</p><p>Made here.</p>" for ware, cost in costs.items()}
+    return {"/": list(shown), **shown}
+
+
+def changed_pages(crawl: CrawlJob) -> list[str]:
+    return [url.rpartition("/")[2] for url in (crawl.change_summary or {})["changed_page_urls"]]
+
+
+def test_a_block_of_many_pages_is_ignored_on_the_page_of_the_mail_alone_unless_every_page_is_asked_for(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, goods(kettle="20.00", lamp="31.00", stool="44.00"))
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, goods(kettle="20.00", lamp="35.00", stool="44.00"))
+        crawl = run_by_schedule(crawler, first)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (received,) = inbox.mails
+    ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
+    asked = Visitor(client).get(ignore).text
+    assert "This block stands on 3 of the 4 pages looked at" in asked
+    assert "€20.00" in asked, "what else it would hide"
+    assert "Ignore it on every page" in asked
+    Visitor(client).post(ignore)
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.value == f"p.cost @ {site.url('/lamp')}"
+    lay(site, goods(kettle="25.00", lamp="39.00", stool="44.00"))
+    later = run_by_schedule(crawler, crawl)
+    assert changed_pages(later) == ["kettle"], "the other prices are still told"
+    assert "only on" in Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
+
+
+def test_a_block_in_the_dashboard_is_ignored_on_its_page_or_on_every_page(
+    crawler: Engine, visitor: Visitor, site: Site
+) -> None:
+    lay(site, goods(kettle="20.00", lamp="31.00"))
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, goods(kettle="20.00", lamp="35.00"))
+    second = crawler.again(first)
+    compared = visitor.client.get(f"/crawls/{second.id}/changes/page", params={"url": site.url("/lamp")}).text
+    link = re.search(r'href="(/projects/[^"]*/noise/new[^"]*)"', compared)
+    assert link
+    form = visitor.get(link[1].replace("&amp;", "&")).text
+    trial = re.search(r'hx-get="(/projects/[^"]*/noise/trial[^"]*)"', form)
+    assert trial
+    tried = visitor.get(trial[1].replace("&amp;", "&"), **PART).text
+    assert "This block stands on 2 of the 3 pages looked at" in tried
+    values = re.findall(r'name="value" value="([^"]*)"', tried)
+    assert values == [f"p.cost @ {site.url('/lamp')}", "p.cost"], "this page first"
+
+
 def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
