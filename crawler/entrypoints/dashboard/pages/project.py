@@ -58,8 +58,10 @@ def pages(
     q: Search = "",
     prefix: Annotated[Text, Query(max_length=2000)] = "",
     status: Annotated[str, Query(max_length=20)] = "",
+    pick: Annotated[bool, Query()] = False,
     cursor: Cursor = None,
 ) -> Response:
+    """With `pick`, each page leads to the picker: for whoever looks for the page with the part to watch."""
     found = tools.store.get_project(project_id)
     after = decode("pages", cursor)
     status = status if status in set(PageStatus) else ""
@@ -75,7 +77,7 @@ def pages(
         project=found,
         rows=part.rows[:PAGES],
         following=encode("pages", last) if last else None,
-        filters={"q": q.strip(), "prefix": prefix.strip(), "status": status},
+        filters={"q": q.strip(), "prefix": prefix.strip(), "status": status, "pick": pick},
         first=cursor is None,
     )
 
