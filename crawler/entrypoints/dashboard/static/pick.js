@@ -36,7 +36,9 @@
       htmx.ajax("GET", asked, {target: "#picked", swap: "innerHTML"}).then(() => {
         const found = document.getElementById("picked-selector");
         if (found) document.getElementById("selector").value = found.textContent;
-        document.getElementById("picked").scrollIntoView({block: "nearest"});
+        const shown = document.getElementById("picked");
+        const {top, bottom} = shown.getBoundingClientRect();
+        if (top > window.innerHeight || bottom < 0) shown.scrollIntoView({block: "nearest"});
       });
     }, true);
   };
