@@ -1,9 +1,7 @@
 """Builds handlers for schedules and notifications (mail, webhooks, other channels)."""
 
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from crawler.adapters.notices.adviser import Adviser
 from crawler.adapters.notices.apprise_sender import AppriseSender
@@ -22,9 +20,11 @@ from crawler.domain.notices.mail import Sender
 from crawler.domain.notices.notice import Notifiers
 from crawler.domain.notices.notice_settings import NoticeSettings
 from crawler.handlers.notices.backtest_schedule import BacktestSchedule
+from crawler.handlers.notices.crawl_now import CrawlNow
 from crawler.handlers.notices.describe_schedule import DescribeSchedule
 from crawler.handlers.notices.explain_notice import ExplainNotice
 from crawler.handlers.notices.fill_templates import FillTemplates
+from crawler.handlers.notices.find_audience import FindAudience
 from crawler.handlers.notices.hook_events import HookEvents, Sources
 from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.manage_recipients import ManageRecipients
@@ -38,6 +38,7 @@ from crawler.handlers.notices.send_test import Senders, SendTest
 from crawler.handlers.notices.sender_places import SenderPlaces
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from crawler.handlers.notices.take_advice import TakeAdvice
+from crawler.handlers.notices.tell_crawl import TellCrawl
 from crawler.handlers.notices.tell_hook import TellHook
 from crawler.handlers.notices.try_channels import TryChannels
 from crawler.handlers.notices.warn_about_channels import WarnAboutChannels
@@ -284,11 +285,27 @@ class Notices:
 
     @cached_property
     def explain(self) -> ExplainNotice:
-        return ExplainNotice(self.schedules, self.notifications, self._muted_until)
+        return ExplainNotice(self._app.store, self.schedules, self.has_audience, self.notifications, self._app.clock)
 
-    def _muted_until(self, project_id: UUID) -> datetime | None:
-        project = self._app.store.get_project(project_id)
-        return project.muted_until if project.is_muted(self._app.clock()) else None
+    @cached_property
+    def has_audience(self) -> FindAudience:
+        return FindAudience(self.schedules, self.recipients.of_project)
+
+    @cached_property
+    def crawl_now(self) -> CrawlNow:
+        return CrawlNow(self._app.crawls.start, self._app.store, self.has_audience)
+
+    @cached_property
+    def tell_crawl(self) -> TellCrawl:
+        return TellCrawl(
+            self._app.store,
+            self.notifications,
+            self.has_audience,
+            self.notify_crawl,
+            self._notifiers,
+            self._app.hints.notify,
+            self._app.clock,
+        )
 
     @property
     def warn_about_channels(self) -> WarnAboutChannels:

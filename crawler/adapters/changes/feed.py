@@ -41,6 +41,7 @@ class ChangeFeed:
         only: Sequence[UUID] | None = None,
         unread: bool = False,
         before: Place | None = None,
+        since: datetime | None = None,
     ) -> list[FeedEntry]:
         """The newest first; of all projects, or only of these."""
         given: dict[str, Any] = {"limit": limit, "only": list(only) if only is not None else None}
@@ -48,9 +49,18 @@ class ChangeFeed:
         if before is not None:
             where.append("(f.at, f.crawl_id) < (:at, CAST(:crawl AS uuid))")
             given |= {"at": before.at, "crawl": before.crawl_id}
+        if since is not None:
+            where.append("f.at >= :since")
+            given["since"] = since
         query = (_ALL if only is None else _SOME).format(columns=_COLUMNS, where=" AND ".join(["true", *where]))
         with transaction(self._engine) as db:
             return _pictured(db, [_entry(row) for row in db.execute(text(query), given)])
+
+    def of_crawls(self, crawl_ids: Sequence[UUID]) -> dict[UUID, FeedEntry]:
+        """The entries of those that found something."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_OF_CRAWLS.format(columns=_COLUMNS)), {"crawls": list(crawl_ids)})
+            return {entry.crawl_id: entry for entry in map(_entry, rows)}
 
     def tagged(self, tag: str) -> list[UUID]:
         """Projects with this tag; the newest, if there are very many."""
@@ -137,6 +147,9 @@ CROSS JOIN LATERAL (
 ORDER BY f.at DESC, f.crawl_id DESC LIMIT :limit
 """
 _ONE = "SELECT {columns} FROM change_feed f JOIN projects p ON p.id = f.project_id WHERE f.crawl_id = :crawl"
+_OF_CRAWLS = """
+SELECT {columns} FROM change_feed f JOIN projects p ON p.id = f.project_id WHERE f.crawl_id = ANY(:crawls)
+"""
 _BESIDE = """
 SELECT crawl_id FROM change_feed WHERE (at, crawl_id) {sign} (:at, CAST(:crawl AS uuid))
 ORDER BY at {order}, crawl_id {order} LIMIT 1

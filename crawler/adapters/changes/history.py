@@ -39,9 +39,11 @@ class ChangeHistory:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def __call__(self, project_id: UUID, before: UUID | None, limit: int, *, quiet: bool = False) -> HistoryPart:
-        """The newest first; with `quiet` also crawls in which nothing changed."""
-        given = {"project": project_id, "before": before, "most": MOST_LOOKED_AT}
+    def __call__(
+        self, project_id: UUID, before: UUID | None, limit: int, *, quiet: bool = False, since: datetime | None = None
+    ) -> HistoryPart:
+        """The newest first; with `quiet` also crawls in which nothing changed; with `since` none that began before."""
+        given = {"project": project_id, "before": before, "most": MOST_LOOKED_AT, "since": since}
         with transaction(self._engine) as db:
             looked = [row.id for row in db.execute(text(_LOOKED), given)]
             rows = [ChangedCrawl(*row) for row in db.execute(text(_COUNTS), {"ids": looked})]
@@ -59,6 +61,7 @@ def _has_changes(row: ChangedCrawl) -> bool:
 
 _LOOKED = """
 SELECT id FROM crawl_jobs WHERE project_id = :project AND (CAST(:before AS uuid) IS NULL OR id < :before)
+  AND (CAST(:since AS timestamptz) IS NULL OR created_at >= :since)
 ORDER BY id DESC LIMIT :most
 """
 # Each summary is unpacked once, however many of its keys are read.

@@ -13,7 +13,15 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.notices.notice import Delivery, DeliveryResult, LastFailureNotice, NoticeKind, Notification, Target
+from crawler.domain.notices.notice import (
+    ASKED_FOR,
+    Delivery,
+    DeliveryResult,
+    LastFailureNotice,
+    NoticeKind,
+    Notification,
+    Target,
+)
 
 DEAD_AFTER = timedelta(minutes=10)
 """No sender takes so long for what was gathered."""
@@ -185,6 +193,11 @@ class NotificationStore:
         with transaction(self._engine) as db:
             db.execute(text(_ADVICE), {"id": crawl_id, "advice": orjson.dumps(list(advice)).decode()})
 
+    def ask_for(self, crawl_id: UUID) -> None:
+        """The crawl's changes are to be told, by whatever it was started."""
+        with transaction(self._engine) as db:
+            db.execute(text(_ASK), {"id": crawl_id, "name": ASKED_FOR})
+
     def flag(self, project_id: UUID) -> None:
         with transaction(self._engine) as db:
             db.execute(text("UPDATE projects SET flagged_for_review = true WHERE id = :id"), {"id": project_id})
@@ -232,6 +245,11 @@ UPDATE notifications SET status = :status, answer = :words WHERE status = 'sendi
 _POSTPONE = "UPDATE notifications SET status = 'held', deliver_at = :until WHERE id = :id"
 _ADVICE = """
 UPDATE crawl_jobs SET change_summary = change_summary || jsonb_build_object('advice', CAST(:advice AS jsonb))
+WHERE id = :id AND change_summary IS NOT NULL
+"""
+_ASK = """
+UPDATE crawl_jobs SET change_summary = change_summary || jsonb_build_object(CAST(:name AS text), true),
+    notified_at = NULL
 WHERE id = :id AND change_summary IS NOT NULL
 """
 _IS_TOLD = "SELECT notified_at IS NOT NULL FROM crawl_jobs WHERE id = :id"

@@ -53,7 +53,7 @@ def moved_since(known: tuple[FilteredPage, PagePair], rules: RuleSet) -> Moves:
     """How the suspected lines of a page had moved since the earlier version of this pair."""
     page, pair = known
     try:
-        return moved_before(page, pair.old.blocks(rules), pair.old.fetched_at)
+        return moved_before(page, pair.old.blocks(rules.on(pair.url)), pair.old.fetched_at)
     except UnparsablePage:
         return {}
 
@@ -66,7 +66,7 @@ def wall_texts(pages: Iterable[PageOfCrawl], words: Mapping[str, int], rules: Ru
 def is_only_a_wall(page: PageOfCrawl, given: tuple[RuleSet, Sequence[WallText]]) -> bool:
     rules, walls = given
     try:
-        return is_a_wall(page.side.blocks(rules), page.url, walls)
+        return is_a_wall(page.side.blocks(rules.on(page.url)), page.url, walls)
     except UnparsablePage:
         return False
 
@@ -154,7 +154,7 @@ def _candidates(pages: Iterable[PageOfCrawl], rules: RuleSet) -> list[Candidate]
     found = []
     for page in pages:
         with suppress(UnparsablePage):
-            found.append(Candidate(page, page.side.blocks(rules)))
+            found.append(Candidate(page, page.side.blocks(rules.on(page.url))))
     return found
 
 
@@ -177,7 +177,7 @@ class _ReadPair(NamedTuple):
 
 def _read(pair: PagePair, rules: RuleSet) -> _ReadPair | None:
     try:
-        return _ReadPair(pair, pair.old.blocks(rules), pair.new.blocks(rules))
+        return _ReadPair(pair, *(side.blocks(rules.on(pair.url)) for side in (pair.old, pair.new)))
     except UnparsablePage:
         return None
 

@@ -69,6 +69,8 @@ _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 # Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
 _ORIGIN = re.compile(r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?=[/?#]|$)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_THIS_MACHINE = frozenset({"localhost", "localhost."})
+_LOOPBACK = "127.0.0.1"
 
 
 class Target(NamedTuple):

@@ -71,6 +71,7 @@ class PagePair(NamedTuple):
 
     def apply_noise_rules(self, rules: RuleSet) -> FilteredPage:
         """What changed on the page, without noise and what was told already. Raises UnparsablePage."""
+        rules = rules.on(self.url)
         page = self._filtered(self.old, self.new, rules)
         if self.told is None or page.wall:
             return page

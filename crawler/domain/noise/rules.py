@@ -1,5 +1,6 @@
 """Noise rules: what a comparison leaves out. People write some, others are learned."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -18,6 +19,8 @@ from crawler.errors import Invalid
 MOST_RULES = 500
 _LOOSE = frozenset({Varies.ORDER, Varies.ALL})
 EVERYWHERE = "*"
+_ON_PAGE = re.compile(r"(.+) @ (https?://\S+)", re.DOTALL).fullmatch
+"""`.price @ https://shop.example/lamp`: the rule holds for this one page. No selector has such an end."""
 
 
 class RuleKind(StrEnum):
@@ -28,6 +31,10 @@ class RuleKind(StrEnum):
     NUMBERS = "numbers"
     DATES = "dates"
     LEARNED = "learned"
+
+
+PAGED = frozenset({RuleKind.SELECTOR, RuleKind.REGEX})
+"""Kinds that may hold for one page alone."""
 
 
 class Origin(StrEnum):
@@ -42,7 +49,8 @@ class NoiseRule(BaseModel):
     project_id: UUID
     kind: RuleKind
     value: str = Field(
-        description="A CSS selector, a regular expression, `*` for numbers and dates, or what was learned"
+        description="A CSS selector, a regular expression, `*` for numbers and dates, or what was learned; "
+        "one that ends in ` @ ` and a URL holds for that page alone"
     )
     origin: Origin = Origin.OPERATOR
     enabled: bool = True
@@ -50,13 +58,18 @@ class NoiseRule(BaseModel):
     hits: int = Field(0, description="Pages it kept quiet")
 
     @property
+    def place(self) -> "RulePlace":
+        """What it leaves out, and where."""
+        return place_of(self.kind, self.value)
+
+    @property
     def problem(self) -> str | None:
         """Why the rule is not used: it was written before rules were checked as they are now."""
         try:
             if self.kind is RuleKind.SELECTOR:
-                check_selector(self.value)
+                check_selector(self.place.what)
             elif self.kind is RuleKind.REGEX:
-                check_states(self.value)
+                check_states(self.place.what)
         except Invalid as exc:
             return exc.message
         return None
@@ -68,8 +81,32 @@ class NoiseRule(BaseModel):
         )
 
 
+class RulePlace(NamedTuple):
+    what: str
+    """A selector or an expression."""
+    page: str | None = None
+    """The URL of the only page it holds for."""
+
+
+def place_of(kind: RuleKind, value: str) -> RulePlace:
+    found = _ON_PAGE(value) if kind in PAGED else None
+    return RulePlace(found[1], found[2]) if found else RulePlace(value)
+
+
+def on_page(value: str, url: str) -> str:
+    """The value of a rule that holds for this page alone."""
+    return f"{value} @ {url}"
+
+
 def checked_value(kind: RuleKind, value: str) -> str:
     """The value as it is kept. Raises Invalid with a sentence."""
+    what, page = place_of(kind, value)
+    if page is not None:
+        return on_page(_checked(kind, what.strip()), page)
+    return _checked(kind, value)
+
+
+def _checked(kind: RuleKind, value: str) -> str:
     match kind:
         case RuleKind.SELECTOR:
             return check_selector(value)
@@ -120,6 +157,20 @@ class LearnedAt:
 _NONE_LEARNED = LearnedAt(())
 
 
+class PageRules(NamedTuple):
+    """Rules that hold for one page alone."""
+
+    selectors: Mapping[str, str]
+    patterns: tuple[tuple[str, Compiled], ...]
+
+    @classmethod
+    def of(cls, rules: Sequence[NoiseRule]) -> Self:
+        return cls(
+            {rule.place.what: str(rule.id) for rule in rules if rule.kind is RuleKind.SELECTOR},
+            tuple((str(rule.id), compile_pattern(rule.place.what)) for rule in rules if rule.kind is RuleKind.REGEX),
+        )
+
+
 class RuleSet(NamedTuple):
     """Enabled rules, ready to be used. Names say which rule kept a page quiet."""
 
@@ -132,11 +183,14 @@ class RuleSet(NamedTuple):
     """Learned rules, by place."""
     problems: Mapping[str, str] = {}
     """Rules that are not used, by name, and why."""
+    pages: Mapping[str, PageRules] = {}
+    """More rules for single pages, by URL."""
 
     @classmethod
     def of(cls, rules: Iterable[NoiseRule]) -> Self:
         learned: dict[str, list[Learned]] = defaultdict(list)
         by_kind: dict[RuleKind, list[NoiseRule]] = defaultdict(list)
+        by_page: dict[str | None, list[NoiseRule]] = defaultdict(list)
         problems: dict[str, str] = {}
         for rule in rules:
             if not rule.enabled:
@@ -148,15 +202,26 @@ class RuleSet(NamedTuple):
                 known = LearnedRule.from_value(rule.value)
                 learned[known.place].append(Learned(str(rule.id), known))
             by_kind[rule.kind].append(rule)
+            by_page[rule.place.page].append(rule)
+        everywhere = PageRules.of(by_page.pop(None, []))
         numbers, dates = (_first(by_kind[kind]) for kind in (RuleKind.NUMBERS, RuleKind.DATES))
         return cls(
-            selectors={rule.value: str(rule.id) for rule in by_kind[RuleKind.SELECTOR]},
-            patterns=tuple((str(rule.id), compile_pattern(rule.value)) for rule in by_kind[RuleKind.REGEX]),
+            selectors=everywhere.selectors,
+            patterns=everywhere.patterns,
             numbers=numbers,
             dates=dates,
             learned=learned,
             problems=problems,
+            pages={page: PageRules.of(own) for page, own in by_page.items() if page},
         )
+
+    def on(self, url: str) -> Self:
+        """The rules for the page at this URL."""
+        own = self.pages.get(url)
+        if own is None:
+            return self
+        selectors, patterns = {**self.selectors, **own.selectors}, (*self.patterns, *own.patterns)
+        return self._replace(selectors=selectors, patterns=patterns, pages={})
 
     def at(self, place: str, shape: str) -> LearnedAt:
         """The rules for just this place, which may be ANYWHERE, on pages of this shape."""

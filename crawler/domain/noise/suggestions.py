@@ -41,7 +41,7 @@ def _selectors(place: str) -> list[Suggestion]:
     """The place itself, and the box that gives it its name."""
     if not is_named(place):
         return []
-    found = [Suggestion(RuleKind.SELECTOR, _selector(place), "This block, on every page")]
+    found = [Suggestion(RuleKind.SELECTOR, _selector(place), "This block")]
     box, _, inside = place.partition(">")
     if inside:
         found.append(Suggestion(RuleKind.SELECTOR, _selector(box), "The whole box it stands in"))

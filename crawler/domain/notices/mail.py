@@ -12,7 +12,7 @@ from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.coverage_words import because
 from crawler.domain.changes.digest import LineChange, PageDigest
 from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.diffs.word_diff import WordKind
 from crawler.domain.notices.notice import Mail, Streak, has_changes
@@ -21,6 +21,8 @@ from crawler.domain.plain_text import one_line
 MOST_LISTED = 100
 MOST_IGNORED = 3
 """Lines of one page that have a link to ignore them."""
+MOST_LEADING = 3
+"""Sections of pages that stand above the counts."""
 LONGEST_WORDS = 60
 MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
@@ -103,12 +105,15 @@ def line_mark(line: LineChange) -> str:
 
 
 def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
-    """A mail about a crawl's changes: the counts and new pages first, then `details`. It says so if nothing changed."""
+    """A mail about a crawl's changes: what changed on the first pages, the counts and new pages, the other `details`.
+
+    It says so if nothing changed.
+    """
     summary = crawl.change_summary or {}
     mutes = sender.mute_links(project)
     details = [*details, *([Section("Too many mails?", links=mutes)] if mutes else [])]
     if not has_changes(summary) and not summary["new_page_urls"]:
-        nothing = f"The scheduled crawl for {_named(project, crawl)} completed and detected no changes."
+        nothing = f"{_the_crawl(project, crawl)} completed and detected no changes."
         subject = f"[{sender.product}] No changes for {project.name}"
         return _mail(subject, [Section(nothing)], sender.link(crawl), details)
     counts = summary["summary"]
@@ -118,15 +123,16 @@ def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Ite
         numbers[1] += f", and {edited} by an edit of many pages"
     ours = (("Moved pages", summary.get("moved_pages", 0)), (_EDITS, len(summary.get("template_changes", ()))))
     numbers += [f"{name}: {number}" for name, number in ours if number]
-    opening = f"The scheduled crawl for {_named(project, crawl)} completed and detected {found}:"
-    parts = [Section(opening, numbers, bulleted=True)]
+    lead = max((number + 1 for number, part in enumerate(details[:MOST_LEADING]) if part.edits), default=0)
+    opening = f"{_the_crawl(project, crawl)} completed and detected {found}:"
+    parts = [*details[:lead], Section(opening, numbers, bulleted=True)]
     if summary["new_page_urls"]:
         parts.append(Section("New pages:", shortened(summary["new_page_urls"])))
     return _mail(
         f"[{sender.product}] {found.capitalize()} detected for {project.name}",
         [*parts, Section(ASK)],
         sender.link(crawl),
-        details,
+        details[lead:],
     )
 
 
@@ -298,6 +304,11 @@ def _linked(line: str) -> str:
 
 def _named(project: Project, crawl: CrawlJob) -> str:
     return f"{project.name} ({one_line(project.website_url or crawl.seed_url, LONGEST_SUBJECT)})"
+
+
+def _the_crawl(project: Project, crawl: CrawlJob) -> str:
+    kind = "scheduled crawl" if crawl.crawl_type is CrawlType.SCHEDULED else "crawl"
+    return f"The {kind} for {_named(project, crawl)}"
 
 
 def _moment(at: datetime) -> str:

@@ -133,6 +133,14 @@ class LastFailureNotice(NamedTuple):
     crawl_id: UUID | None
 
 
+ASKED_FOR = "asked_to_tell"
+"""In the summary of a crawl whose changes somebody wants to be told, whatever thresholds say."""
+
+
+def is_asked_for(crawl: CrawlJob) -> bool:
+    return bool((crawl.change_summary or {}).get(ASKED_FOR))
+
+
 def should_notify(config: ScheduleConfig, summary: dict[str, Any] | None) -> bool:
     """Whether this crawl is to be told of. Without a comparison there is nothing that could be true."""
     if not config.notify_on_changes or summary is None:

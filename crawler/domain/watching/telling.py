@@ -89,15 +89,15 @@ def answered(question: Question, reading: Reading) -> list[TellReason]:
 
 
 def _read_new(page: PageOfCrawl, facts: PageFacts, reading: Reading) -> PageFacts:
-    return facts._replace(after="\n".join(page.side.blocks(reading.rules).lines))
+    return facts._replace(after="\n".join(page.side.blocks(reading.rules.on(page.url)).lines))
 
 
 def _read_pair(pair: PagePair, facts: PageFacts, reading: Reading) -> PageFacts:
     edits = without_template(pair.apply_noise_rules(reading.rules).edits, reading.template)
-    part = pair.watched.selectors if pair.watched else ()
-    old, new = (side.blocks(reading.rules, part) for side in (pair.old, pair.new))
+    part, rules = pair.watched.selectors if pair.watched else (), reading.rules.on(pair.url)
+    old, new = (side.blocks(rules, part) for side in (pair.old, pair.new))
     if part and not (old.only_found and new.only_found):
-        old, new = (side.blocks(reading.rules) for side in (pair.old, pair.new))
+        old, new = (side.blocks(rules) for side in (pair.old, pair.new))
     return facts._replace(
         before="\n".join(old.lines),
         after="\n".join(new.lines),

@@ -201,7 +201,8 @@ def filtered_diff(pair: PagePair, rules: RuleSet, template: Sequence[Mapping[str
 def _labels(pair: PagePair, rules: RuleSet, edits: Sequence[BlockEdit]) -> list[str | None]:
     if not any(is_bare(edit) for edit in edits[:MOST_LINES]):
         return []
-    return contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), MOST_LINES)
+    here = rules.on(pair.url)
+    return contexts(edits, pair.old.blocks(here), pair.new.blocks(here), MOST_LINES)
 
 
 def _row(edit: BlockEdit) -> Row:
@@ -228,7 +229,8 @@ def _rule(kind: RuleKind, value: str) -> NoiseRule:
 
 def _lines_left_out(pair: PagePair, known: Iterable[NoiseRule], rules: RuleSet) -> int:
     """How many lines of the newer version the new rule leaves out."""
-    before, after = pair.new.blocks(RuleSet.of(known)), pair.new.blocks(rules)
-    patterns = rules.patterns[-1:] if rules.patterns[:-1] == RuleSet.of(known).patterns else ()
+    present = RuleSet.of(known)
+    before, after = pair.new.blocks(present.on(pair.url)), pair.new.blocks(rules.on(pair.url))
+    patterns = rules.patterns[-1:] if rules.patterns[:-1] == present.patterns else ()
     matched = sum(any(one.search(line) is not None for _, one in patterns) for line in after.lines)
     return len(before) - len(after) + matched

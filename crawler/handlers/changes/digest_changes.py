@@ -78,7 +78,8 @@ def _digest(pair: PagePair, how: _How) -> PageDigest:
         edits = told_of_page(pair.apply_noise_rules(rules).edits, template)
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
-            labels = contexts(edits, pair.old.blocks(rules), pair.new.blocks(rules), most_lines)
+            here = rules.on(pair.url)
+            labels = contexts(edits, pair.old.blocks(here), pair.new.blocks(here), most_lines)
     except UnparsablePage as exc:
         return PageDigest(pair.url, pair.page_id, (), 0, exc.message if isinstance(exc, NoLines) else _ODD)
     return digest_of_changes(pair.url, pair.page_id, edits, most_lines, labels)

@@ -37,6 +37,7 @@ from crawler.domain.notices.notice import (
     Streak,
     Target,
     has_failed,
+    is_asked_for,
     is_failing,
     is_recovered,
     should_notify,
@@ -162,7 +163,7 @@ class NotifyCrawl:
         When its turn is over and more have to be told, a hint says to go on after the others.
         """
         crawl = self._crawls.get_crawl(crawl_id)
-        if crawl.crawl_type is not CrawlType.SCHEDULED:
+        if crawl.crawl_type is not CrawlType.SCHEDULED and not is_asked_for(crawl):
             return 0
         with self._places.place({crawl.project_id}, crawl_id) as is_free:
             return self._told(crawl) if is_free else 0
@@ -217,7 +218,7 @@ class NotifyCrawl:
             return
         receivers = targets(schedule)
         others = [one for one in self._audience.recipients(crawl.project_id) if one.enabled]
-        failures = self._failures(schedule, crawl) if receivers or others else []
+        failures = self._failures(schedule, crawl) if (receivers or others) and not is_asked_for(crawl) else []
         found, claimed = self._finding(schedule, crawl), self._kept.claimed(crawl.id)
         open_ones = [one for one in receivers if (NoticeKind.CHANGES, one.name) not in claimed]
         own = [*failures, *(self._changes(schedule, crawl, found) if open_ones else ())] if receivers else []
@@ -285,8 +286,9 @@ class NotifyCrawl:
         now, advised = self._clock(), found.advised()
         advice = unmuted(advice_reasons(advised), self._audience.mutes(crawl.project_id, now), now) if advised else ()
         reasons = [*found.reasons(schedule.config.conditions), *advice]
-        is_told = reasons or self._by_size(crawl, schedule.config)
-        is_silenced = advised is not None and advised.silences
+        is_asked = is_asked_for(crawl)
+        is_told = is_asked or reasons or self._by_size(crawl, schedule.config)
+        is_silenced = advised is not None and advised.silences and not is_asked
         return self._notice(crawl, reasons, found) if is_told and not is_silenced else []
 
     def _changes_for(self, recipient: Recipient, crawl: CrawlJob, found: _Found) -> list[Notice]:
@@ -296,7 +298,7 @@ class NotifyCrawl:
         reasons = found.reasons(recipient.conditions)
         if recipient.conditions is not None:
             reasons = [reason for reason in reasons if reason.rule is None]
-        if not reasons and not self._by_size(crawl, recipient):
+        if not (is_asked_for(crawl) or reasons or self._by_size(crawl, recipient)):
             return []
         return [
             notice._replace(**self._audience.fill(recipient, crawl, reasons, notice.mail, notice.payload)._asdict())

@@ -14,7 +14,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project, name_after
 from crawler.domain.notices.schedule import Frequency, NotifyOn
 from crawler.domain.urls.typed_url import typed_url
-from crawler.errors import Conflict, CrawlRunning, EgressRefused, Invalid
+from crawler.errors import Conflict, CrawlRunning, EgressRefused, Invalid, InvalidUrl
 
 MOST_LINES = 200
 """Addresses that are taken from one list."""
@@ -84,12 +84,8 @@ class WatchUrl:
         self._check_reach = check_reach
 
     def __call__(self, text: str, what: Watch, *, zone: str = "UTC", tags: Sequence[str] = ()) -> Started:
-        """The project of this address, new or known, with a crawl that begins.
-
-        Raises Invalid for no address, and EgressRefused for one that may not be reached.
-        """
-        href = typed_url(text).href
-        self._check_reach(href)
+        """The project of this address, new or known, with a crawl that begins. Raises Invalid for no address."""
+        href = self.address(text)
         project, is_new = self._project(href, what, tags)
         if is_new and what is Watch.PAGE:
             self.again(project.id, zone, notify_on=NotifyOn.ANY.value)
@@ -98,6 +94,15 @@ class WatchUrl:
         except CrawlRunning:
             crawl = None
         return Started(project, crawl)
+
+    def address(self, text: str) -> str:
+        """The address that somebody typed. Raises Invalid for none, and for one that a crawl could not reach anyway."""
+        href = typed_url(text).href
+        try:
+            self._check_reach(href)
+        except EgressRefused as exc:
+            raise InvalidUrl(exc.message) from exc
+        return href
 
     def all(self, lines: Sequence[str], what: Watch, *, zone: str = "UTC", tags: Sequence[str] = ()) -> Imported:
         """Each line an address. What is none is told with its reason; the others are started."""

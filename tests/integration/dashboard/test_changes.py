@@ -127,7 +127,7 @@ def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_q
     expect(trial.locator("tbody tr")).to_have_count(1)
     expect(trial.locator("tbody tr td").last).to_have_text("3 → 2")
     expect(trial).to_contain_text("would have counted fewer changed pages")
-    trial.get_by_role("button", name="Add this rule").click()
+    trial.get_by_role("button", name="Ignore on every page").click()
     expect(page.get_by_text("The rule was added.")).to_be_visible()
     expect(page).to_have_url(re.compile("/changes/page"))
     expect(page.get_by_text("Nothing: only ignored content differs.")).to_be_visible()

@@ -224,6 +224,49 @@ def test_a_list_is_imported_and_rejects_show_their_value(crawler: Engine, visito
     assert visitor.post("/import", {"urls": " "}).status_code == 422
 
 
+def test_changes_are_listed_by_how_long_ago_they_were_found(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40, 45)
+    changes = f"/projects/{crawl.project_id}/changes"
+    assert "<ins>45</ins>" in visitor.get(changes).text, "what changed, not only how much"
+    for past, periods in (("2 days", {"day": False, "week": True}), ("20 days", {"week": False, "month": True})):
+        crawler.rows(
+            f"UPDATE crawl_jobs SET created_at = now() - interval '{past}' WHERE id = :id RETURNING id", id=crawl.id
+        )
+        crawler.rows(
+            f"UPDATE change_feed SET at = now() - interval '{past}' WHERE crawl_id = :id RETURNING crawl_id",
+            id=crawl.id,
+        )
+        for period, is_shown in periods.items():
+            assert (f"entry-{crawl.id}" in visitor.get(f"/?feed=all&period={period}").text) is is_shown
+            assert (f"/crawls/{crawl.id}/changes" in visitor.get(f"{changes}?period={period}").text) is is_shown
+    assert f"entry-{crawl.id}" in visitor.get("/?feed=all").text
+
+
+def test_a_crawl_that_read_nothing_says_nothing_about_the_site(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    site.set_fault("/", status=404)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    report = visitor.get(f"/crawls/{crawl.id}/report").text
+    assert "Nothing is wrong with this site" not in report
+
+
+@pytest.mark.parametrize("typed", ["10.0.0.7:8080/shop", "http://10.0.0.7:8080/"])
+def test_an_address_that_may_not_be_reached_is_refused_where_it_is_pasted_with_what_opens_it(
+    crawler: Engine, visitor: Visitor, typed: str
+) -> None:
+    for path, fields in (
+        ("/start", {"url": typed, "what": "page"}),
+        ("/projects", {"website_url": typed, "name": "Shop", "do": "crawl"}),
+    ):
+        answer = visitor.post(path, fields)
+        assert answer.status_code == 422
+        assert "10.0.0.7 may not be reached from here" in answer.text
+        assert "CRAWLER_EGRESS_ALLOW=10.0.0.7:8080 where the service is started" in answer.text
+        assert 'url-wrong"' in answer.text, "beside the field"
+    imported = visitor.post("/import", {"urls": typed, "what": "page"})
+    assert "CRAWLER_EGRESS_ALLOW=10.0.0.7:8080" in imported.text
+    assert crawler.tools.store.list_projects(5) == []
+
+
 def test_a_project_can_be_crawled_from_its_row(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("https://row.example/")
     assert f'formaction="/projects/{project.id}/crawl"' in visitor.get("/").text

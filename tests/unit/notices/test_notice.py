@@ -117,6 +117,17 @@ def test_the_mail_is_the_seeds_to_the_letter_and_holds_no_markup_of_the_site() -
     assert "https://acme.coffee/&lt;b&gt;2" in mail.html
 
 
+def test_what_changed_stands_above_the_counts_and_a_crawl_by_hand_is_not_called_scheduled() -> None:
+    pages = [PageDigest(f"https://acme.coffee/{n}", None, (LineChange("€3", "€4"),), more=0) for n in range(5)]
+    told = crawl(summary(changed=5) | {"changed_page_urls": [page.url for page in pages]})
+    by_hand = told.model_copy(update={"crawl_type": CrawlType.MANUAL})
+    mail = changes_mail(SENDER, PROJECT, by_hand, change_sections(told.change_summary or {}, pages))
+    assert mail.text.startswith("Changed: https://acme.coffee/0\n- €3\n+ €4\n")
+    first, counts, last = (mail.text.index(words) for words in ("coffee/2", "- Changed pages: 5", "coffee/3"))
+    assert first < counts < last, "a few pages only: the counts stay near"
+    assert "The crawl for Acme Coffee (https://acme.coffee/) completed" in mail.text
+
+
 def test_long_lists_end_after_a_hundred() -> None:
     mail = changes_mail(Sender("P", None), PROJECT, crawl(summary(new=130, significant=True)))
     assert "… and 30 more" in mail.text.splitlines()
@@ -168,7 +179,7 @@ def test_moved_pages_are_told_as_moved() -> None:
     assert list(change_sections({})) == [], "a summary of before has less to say"
 
 
-def test_below_the_template_stand_the_pages_own_words_and_what_the_whole_site_changed() -> None:
+def test_around_the_template_stand_the_pages_own_words_and_what_the_whole_site_changed() -> None:
     digest = PageDigest("https://a/x", None, (LineChange("Old <b>", "New <b>"), LineChange(None, "More")), more=4)
     gone = PageDigest("https://a/y", None, (), 0, note="No longer kept.")
     told = crawl(
@@ -181,9 +192,9 @@ def test_below_the_template_stand_the_pages_own_words_and_what_the_whole_site_ch
         }
     )
     mail = changes_mail(SENDER, PROJECT, told, change_sections(told.change_summary or {}, [digest, gone]))
+    assert mail.text.startswith("Changed: https://a/x\n- Old <b>\n+ New <b>\n+ More\n… and 4 more\n\nThe scheduled")
     below = mail.text.partition(f"View details: http://d/crawls/{told.id}\n\n")[2]
     assert below == (
-        "Changed: https://a/x\n- Old <b>\n+ New <b>\n+ More\n… and 4 more\n\n"
         "Changed: https://a/y\nNo longer kept.\n\n"
         "Other changed pages:\nhttps://a/z\n\n"
         "Removed pages:\nhttps://a/gone\nhttps://a/off → https://b/\n\n"

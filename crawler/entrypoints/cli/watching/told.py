@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.notices.notice import Delivery, Notification
+from crawler.domain.notices.notice import Delivery, Notification, targets
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig
 from crawler.entrypoints.cli.backend.service_errors import told_as_ours
 from crawler.entrypoints.cli.screen.next_step import command_line
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment
 from crawler.errors import CrawlerError, NotFound
-from crawler.handlers.notices.explain_notice import TO_COME, why_not_notified
+from crawler.handlers.notices.explain_notice import COMING, why_not_notified
 
 if TYPE_CHECKING:
     from crawler.domain.crawls.project import Project
@@ -41,8 +41,10 @@ def whom_told(backend: "Backend", crawl: CrawlJob, *, patience: float = 0.0) -> 
             project, schedule = backend.get_project(crawl.project_id), _schedule(backend, crawl)
             if schedule is None:
                 return None
-            why = why_not_notified(crawl, schedule, _muted_until(project))
-            return Told(project.name, _sent(backend, crawl, patience if why == TO_COME else 0.0), why)
+            why = why_not_notified(
+                crawl, schedule, _muted_until(project), has_audience=_has_audience(backend, schedule)
+            )
+            return Told(project.name, _sent(backend, crawl, patience if why == COMING else 0.0), why)
     except CrawlerError:  # the crawl's own result is printed and stays true
         return None
 
@@ -91,6 +93,11 @@ def _schedule(backend: "Backend", crawl: CrawlJob) -> Schedule | None:
     config = ScheduleConfig.model_validate(found.model_dump(include=set(ScheduleConfig.model_fields)))
     gone = found.webhook_gone_at
     return Schedule(id=found.project_id, project_id=found.project_id, config=config, webhook_gone_at=gone)
+
+
+def _has_audience(backend: "Backend", schedule: Schedule) -> bool:
+    is_named = schedule.config.notify_on_changes and bool(targets(schedule))
+    return is_named or any(one.enabled for one in backend.recipients.list(schedule.project_id))
 
 
 def _muted_until(project: "Project") -> datetime | None:

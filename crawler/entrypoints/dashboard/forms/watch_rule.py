@@ -3,9 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from crawler.domain.watching.fields import is_json
 from crawler.domain.watching.rules import InvalidWatch, WatchOrder, WatchRule, read_order
 
-NAMES = ("name", "pattern", "priority", "watch", "fields", "products", "match", "tell", "tell_pattern")
+NAMES = ("name", "pattern", "priority", "watch", "fields", "alone", "products", "match", "tell", "tell_pattern")
+LABELS = {
+    "name": "Name",
+    "pattern": "On pages whose URL matches",
+    "priority": "Priority",
+    "watch": "Only these parts count",
+    "fields": "Values",
+    "tell": "Conditions",
+}
+"""What the form calls them."""
 _WHOLE = "-0123456789"
 
 
@@ -17,12 +27,15 @@ class ReadRule(NamedTuple):
 def values_of(rule: WatchRule) -> dict[str, str]:
     """A rule as the form shows it."""
     tell = rule.tell
+    own = _selectors(rule)
+    is_only = bool(own) and set(own) <= set(rule.watch)
     return {
         "name": rule.name,
         "pattern": rule.pattern,
         "priority": str(rule.priority),
-        "watch": "\n".join(rule.watch),
+        "watch": "\n".join(one for one in rule.watch if not is_only or one not in own),
         "fields": "\n".join(f"{name} = {field.written}" for name, field in rule.fields.items()),
+        "alone": "1" if is_only else "",
         "products": "1" if rule.products else "",
         "match": tell.match.value if tell else "any",
         "tell": "\n".join(one.written for one in tell.of) if tell else "",
@@ -33,9 +46,28 @@ def values_of(rule: WatchRule) -> dict[str, str]:
 def read_form(values: Mapping[str, str], *, enabled: bool = True) -> ReadRule:
     """The rule that was written, or a sentence that says what is wrong with it."""
     try:
-        return ReadRule(read_order({**_given(values), "enabled": enabled}))
+        given = {**_given(values), "enabled": enabled}
+        order = read_order(given)
+        if values.get("alone") and (own := _selectors(order)):
+            order = read_order({**given, "watch": list(dict.fromkeys((*order.watch, *own)))})
+        return ReadRule(order)
     except InvalidWatch as exc:
-        return ReadRule(None, exc.message)
+        return ReadRule(None, _labelled(exc.message))
+
+
+def _selectors(order: WatchOrder) -> list[str]:
+    """Where the values stand. Those of JSON stand in no part of a page."""
+    return [field.selector for field in order.fields.values() if not is_json(field.selector)]
+
+
+def _labelled(words: str) -> str:
+    """The sentence with the form's words for the field it is about, and which of its lines."""
+    where, sign, said = words.partition(":")
+    name, _, line = where.partition(".")
+    if not sign or name not in LABELS:
+        return words
+    which = f" ({line})" if line and not line[:1].isdigit() else ""
+    return f"{LABELS[name]}{which}: {said.strip()}"
 
 
 def _given(values: Mapping[str, str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from crawler.domain.reasons import Reason
 from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.dashboard.views.feed import LINES, PAGES
+from crawler.entrypoints.dashboard.views.notice import notice_of
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.errors import RedisUnavailable
 
@@ -94,6 +95,20 @@ def pace(crawl: OwnCrawl, tools: Tools) -> JSONResponse:
     return JSONResponse(told)
 
 
+@router.get("/crawls/{crawl_id}/told")
+def told(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+    """Asked for every few seconds while a notification is on its way."""
+    project = tools.store.get_project(crawl.project_id)
+    return page(request, "parts/told.html", crawl=crawl, project=project, **notice_of(tools, crawl))
+
+
+@router.post("/crawls/{crawl_id}/tell")
+def tell(crawl: OwnCrawl, tools: Tools) -> Response:
+    """Send what it found to whoever is told of scheduled crawls."""
+    tools.notices.tell_crawl(crawl.id)
+    return go(f"/crawls/{crawl.id}", "telling")
+
+
 @router.post("/crawls/{crawl_id}/pause")
 def pause(crawl: OwnCrawl, tools: Tools) -> Response:
     tools.crawls.control.pause(crawl.id)
@@ -139,8 +154,8 @@ def _comparison(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     """Whether the comparison is still to come, and what it found: the page asks again until it is there."""
     comparing = crawl.status is CrawlStatus.COMPLETED and not tools.store.is_diffed(crawl.id)
     entry = tools.changes.feed.find(crawl.id) if crawl.change_summary else None
-    notice = tools.notices.explain(crawl) if entry else None
-    return {"comparing": comparing, "entry": entry, "notice": notice, "feed_pages": PAGES, "feed_lines": LINES}
+    notice = notice_of(tools, crawl) if entry else {}
+    return {"comparing": comparing, "entry": entry, "feed_pages": PAGES, "feed_lines": LINES, **notice}
 
 
 def _hosts(tools: App, crawl: CrawlJob) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from crawler.domain.urls.keys import keys_of
 from crawler.entrypoints.dashboard.pages.page_diff import View, shown_diff
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
+from crawler.entrypoints.dashboard.views.notice import notice_of
 from crawler.entrypoints.http.access import OwnCrawl, Tools, WholeCrawl
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shapes import Text
@@ -80,7 +81,7 @@ def changes(
         group=group,
         following=after + many if group and len(groups[group]) > after + many else None,
         before=tools.store.find_crawl(found.compared_to) if found.compared_to and not is_part(request) else None,
-        notice=tools.notices.explain(crawl),
+        **notice_of(tools, crawl),
         warnings=_warnings(tools, crawl),
         significance=_significance(crawl, found),
         pages=_known(tools, crawl, parts),

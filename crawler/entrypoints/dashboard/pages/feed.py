@@ -24,9 +24,10 @@ def feed(
     tools: Tools,
     view: Annotated[str, Query(max_length=10)] = "",
     cursor: Annotated[Text | None, Query(max_length=2000)] = None,
+    period: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
     template = "parts/feed_entries.html" if is_part(request) else "feed.html"
-    return page(request, template, **shown_feed(tools, caller, view, cursor))
+    return page(request, template, **shown_feed(tools, caller, view, cursor, period))
 
 
 @router.post("/feed/read")

@@ -14,11 +14,21 @@ from fastapi import APIRouter, Query, Request, Response
 
 from crawler.bootstrap import App
 from crawler.domain.diffs.rows import Row
-from crawler.domain.noise.rules import EVERYWHERE, Origin, RuleKind, checked_value
+from crawler.domain.noise.rules import (
+    EVERYWHERE,
+    PAGED,
+    Origin,
+    RuleKind,
+    RulePlace,
+    checked_value,
+    on_page,
+    place_of,
+)
 from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.views.rule_reach import reach_of
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import Invalid, InvalidPattern, JudgesBusy, NotFound, TooSlowToTry
@@ -93,10 +103,12 @@ def new(
     row: Row | None = None
     suggested: list[SuggestedRule] = []
     why_not = None
+    on = ""
     if page_id and older and newer:
         try:
             first, second = tools.changes.compared_pages.versions(project_id, page_id, [older, newer])
             row, suggested = tools.changes.diff_without_noise.suggest_rules(project_id, page_id, (first, second), line)
+            on = tools.pages.reader.get_page(project_id, page_id).row.url
         except (NotFound, Invalid) as exc:
             why_not = exc.message
     if not kind and suggested:
@@ -118,6 +130,7 @@ def new(
         kinds=KINDS,
         kind_words=KIND_WORDS,
         asked=asked,
+        on=on,
         back=_own_path(back),
     )
 
@@ -129,17 +142,21 @@ def trial(
     tools: Tools,
     kind: Kind = "",
     value: Value = "",
+    on: Annotated[Text, Query(max_length=2000)] = "",
     back: Annotated[Text, Query(max_length=9000)] = "",
 ) -> Response:
     """Which past crawls would (not) have been told with one more rule. Asked for apart: it compares pages again."""
     chosen = _rule(kind, value)
+    place = place_of(chosen.kind, chosen.value) if chosen.kind else RulePlace(value)
     outcomes: list[RuleTrial] | None = None
     left_out: tuple[QuietLines, ...] = ()
+    reach = None
     wrong = chosen.wrong
     try:
         if not wrong:
             outcomes = _tried(tools, project_id, chosen)
             left_out = _left_out(tools, project_id, chosen, outcomes)
+            reach = reach_of(tools, project_id, chosen.kind, chosen.value, on) if on and chosen.kind else None
     except (TooSlowToTry, JudgesBusy) as exc:
         wrong = exc.message
     return page(
@@ -149,6 +166,8 @@ def trial(
         project=tools.store.get_project(project_id),
         outcomes=outcomes,
         left_out=left_out,
+        reach=reach,
+        on_page=on_page(chosen.value, on) if on and chosen.kind in PAGED and not place.page else "",
         kind=kind,
         value=chosen.value,
         wrong=wrong,

@@ -12,9 +12,10 @@ import re2
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from crawler.domain.pages.lists import PageFilter
 from crawler.domain.watching.picking import MOST_ELEMENTS
 from crawler.entrypoints.dashboard.pages.one_page import around
-from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.shapes import Text
 from crawler.errors import CrawlerError, Invalid, JudgesBusy, NotFound, TooSlowToTry
@@ -29,6 +30,15 @@ INERT = {
 _TOLD = (Invalid, NotFound, JudgesBusy, TooSlowToTry)
 Element = Annotated[int | None, Query(ge=0, lt=MOST_ELEMENTS)]
 Written = Annotated[Text, Query(max_length=600)]
+
+
+@router.get("/projects/{project_id}/pick")
+def choose(project_id: OwnProject, tools: Tools) -> Response:
+    """To the picker: of the only page, or of one that is chosen among several."""
+    found = tools.pages.reader.list_pages(project_id, PageFilter(), None, 2).rows
+    if len(found) == 1:
+        return go(f"/projects/{project_id}/pages/{found[0].id}/pick")
+    return go(f"/projects/{project_id}/pages?pick=true")
 
 
 @router.get("/projects/{project_id}/pages/{page_id}/pick")

@@ -1,6 +1,6 @@
 """`/projects/{id}`: one project with its state, crawls and pages, and the buttons to crawl, review or delete it.
 
-Decided in `handlers/crawls/start_crawl.py` and `manage_projects.py` beside it; the list of pages is in
+Decided in `handlers/notices/crawl_now.py` and `handlers/crawls/manage_projects.py`; the list of pages is in
 `adapters/pages/reader.py`.
 """
 
@@ -42,6 +42,7 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         latest=latest,
         progress=tools.crawls.progress.of_crawl(latest) if latest and not latest.status.is_over else None,
         schedule=(schedule := _schedule(tools.notices.schedules.find(project_id))),
+        tells=tools.notices.crawl_now.tells(project_id),
         warnings=channel_warnings(tools, schedule.config, schedule.webhook_gone_at) if schedule else (),
     )
 
@@ -58,8 +59,10 @@ def pages(
     q: Search = "",
     prefix: Annotated[Text, Query(max_length=2000)] = "",
     status: Annotated[str, Query(max_length=20)] = "",
+    pick: Annotated[bool, Query()] = False,
     cursor: Cursor = None,
 ) -> Response:
+    """With `pick`, each page leads to the picker: for whoever looks for the page with the part to watch."""
     found = tools.store.get_project(project_id)
     after = decode("pages", cursor)
     status = status if status in set(PageStatus) else ""
@@ -75,7 +78,7 @@ def pages(
         project=found,
         rows=part.rows[:PAGES],
         following=encode("pages", last) if last else None,
-        filters={"q": q.strip(), "prefix": prefix.strip(), "status": status},
+        filters={"q": q.strip(), "prefix": prefix.strip(), "status": status, "pick": pick},
         first=cursor is None,
     )
 
@@ -91,7 +94,7 @@ def _key_prefix(prefix: str, website: str | None) -> str | None:
 @router.post("/projects/{project_id}/crawl")
 def start(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
-    crawl = tools.crawls.start(project_id, seed_url=form.text("seed_url") or None)
+    crawl = tools.notices.crawl_now(project_id, seed_url=form.text("seed_url") or None, quietly=form.flag("quietly"))
     return go(f"/crawls/{crawl.id}", "started")
 
 

@@ -54,7 +54,7 @@ def _done(change: Callable[[App, UUID, Form], None], tools: App, project_id: UUI
 
 
 def _crawl(tools: App, project_id: UUID, _: Form) -> None:
-    tools.crawls.start(project_id)
+    tools.notices.crawl_now(project_id)
 
 
 def _pause(tools: App, project_id: UUID, _: Form) -> None:

@@ -15,7 +15,6 @@ from crawler.domain.crawls.crawl import SMALL_SITE, CrawlConfig, CrawlType
 from crawler.domain.crawls.project import Project, checked_tags
 from crawler.domain.notices.presets import PRESETS
 from crawler.domain.notices.schedule import Frequency, NotifyOn, Schedule
-from crawler.domain.urls.typed_url import typed_url
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.channels import channels_of, placed
 from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
@@ -85,7 +84,7 @@ def _schedule(tools: App, project_id: UUID, form: Form, channels: dict[str, Any]
 
 
 def _made(tools: App, form: Form, settings: Mapping[str, Any], tags: tuple[str, ...]) -> Project:
-    url = typed_url(form.text("website_url")).href
+    url = tools.notices.watch_url.address(form.text("website_url"))
     made = tools.projects.manage.create(name=form.text("name") or _name_of(url), website_url=url, settings=settings)
     return tools.projects.manage.change(made.id, {"tags": tags}) if tags else made
 

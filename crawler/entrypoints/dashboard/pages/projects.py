@@ -43,6 +43,7 @@ def projects(
     cursor: Cursor = None,
     url: Annotated[Text, Query(max_length=LONGEST_ADDRESS)] = "",
     feed: State = "",
+    period: State = "",
 ) -> Response:
     """`url` fills the field for a new address and starts nothing: for bookmarks and other programs."""
     after = decode("project-names", cursor)
@@ -63,7 +64,7 @@ def projects(
     }
     if is_part(request):
         return page(request, "parts/project_rows.html", **context)
-    return _home(request, tools, caller, {"url": url}, {}, feed=feed, **context)
+    return _home(request, tools, caller, {"url": url}, {}, feed=feed, period=period, **context)
 
 
 @router.post("/start")
@@ -125,6 +126,7 @@ def _home(
     errors: dict[str, str],
     *,
     feed: str = "",
+    period: str = "",
     status: int = 200,
     **context: Any,
 ) -> Response:
@@ -137,7 +139,7 @@ def _home(
         errors=errors,
         has_projects=has_projects,
         tags=tools.projects.overview.tags(caller.project_ids) if has_projects else (),
-        **(shown_feed(tools, caller, feed) if has_projects else {"entries": ()}),
+        **(shown_feed(tools, caller, feed, period=period) if has_projects else {"entries": ()}),
         **context,
     )
 

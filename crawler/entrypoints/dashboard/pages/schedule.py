@@ -12,7 +12,6 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from crawler.bootstrap import App
-from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.channels import MOST_URLS
 from crawler.domain.notices.notice import Channel
@@ -110,13 +109,6 @@ def _typed(form: Form, which: str) -> list[tuple[Channel, str]]:
     else:
         typed = [(Channel.APPRISE, one) for one in form.lines("notification_urls")[:MOST_URLS]]
     return [(channel, address) for channel, address in typed if address]
-
-
-@router.post("/projects/{project_id}/schedule/run")
-def run_now(project_id: OwnProject, tools: Tools) -> Response:
-    tools.hints.ping()  # Without a broker no worker gets the message: fail before the crawl's row is written.
-    crawl = tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED)
-    return go(f"/crawls/{crawl.id}", "started")
 
 
 @router.post("/projects/{project_id}/schedule/switch")

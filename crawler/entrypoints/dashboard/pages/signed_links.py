@@ -15,11 +15,13 @@ from crawler.domain.changes.digest import LONGEST_LINE, LineChange
 from crawler.domain.crawls.project import Project
 from crawler.domain.diffs.rows import Row
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.noise.rules import RuleKind
+from crawler.domain.noise.rules import PAGED, on_page
 from crawler.domain.noise.suggestions import Suggestion
 from crawler.domain.notices.mail import line_mark
+from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.pages.crawl_changes import compared_versions
 from crawler.entrypoints.dashboard.serving.render import page
+from crawler.entrypoints.dashboard.views.rule_reach import Reach, reach_of
 from crawler.entrypoints.http.access import Tools
 from crawler.errors import CrawlerError, NotFound
 
@@ -39,22 +41,37 @@ class Asked(NamedTuple):
     rule: Suggestion | None = None
     lines: int = 0
     """How many lines of the page the rule leaves out."""
+    reach: Reach | None = None
+    """On which other pages the block stands."""
+
+    @property
+    def is_paged(self) -> bool:
+        """Whether the rule can hold for this page alone."""
+        return self.rule is not None and self.rule.kind in PAGED
 
 
 @router.get("/act/{token}")
 def ask(request: Request, token: Token, tools: Tools) -> Response:
-    return page(request, "signed_link.html", asked=_asked(tools, token), done=False)
+    asked = _asked(tools, token)
+    if asked.rule is not None:
+        reach = reach_of(tools, asked.project.id, asked.rule.kind, asked.rule.value, asked.url)
+        asked = asked._replace(reach=reach)
+    return page(request, "signed_link.html", asked=asked, done=False)
 
 
 @router.post("/act/{token}")
-def act(request: Request, token: Token, tools: Tools) -> Response:
+def act(request: Request, token: Token, tools: Tools, form: Sent) -> Response:
+    """Where it is not said that a rule holds on every page, it holds on the page that the mail was about."""
     asked = _asked(tools, token)
     if asked.days:
         until = tools.clock() + timedelta(days=asked.days)
         tools.projects.manage.change(asked.project.id, {"muted_until": until})
     elif asked.rule is not None:
-        value = "" if asked.rule.kind in (RuleKind.NUMBERS, RuleKind.DATES) else asked.rule.value
-        tools.changes.manage_noise.add(asked.project.id, asked.rule.kind, value)
+        value = asked.rule.value if asked.is_paged else ""
+        is_own = asked.is_paged and form.text("where") != "everywhere"
+        tools.changes.manage_noise.add(
+            asked.project.id, asked.rule.kind, on_page(value, asked.url) if is_own else value
+        )
     return page(request, "signed_link.html", asked=asked, done=True)
 
 

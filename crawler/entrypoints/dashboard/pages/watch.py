@@ -5,6 +5,7 @@ A rule is tried on stored pages and past crawls before it is saved.
 Decided in `handlers/watching`; what rules mean in `domain/watching/rules.py`.
 """
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
@@ -15,7 +16,7 @@ from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.forms.watch_rule import NAMES, read_form, values_of
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.http.access import OwnProject, Tools
-from crawler.errors import Invalid, JudgesBusy, NotFound, TooSlowToTry
+from crawler.errors import JudgesBusy, NotFound, TooSlowToTry
 
 router = APIRouter()
 
@@ -32,12 +33,31 @@ def rules(request: Request, project_id: OwnProject, tools: Tools) -> Response:
 
 @router.get("/projects/{project_id}/watched/rule")
 def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID | None = None) -> Response:
-    """A rule before it is saved. What is written in the form is tried on stored pages when it is sent."""
-    written = {name: request.query_params.get(name, "") for name in NAMES}
-    values = {name: value for name, value in written.items() if value}
-    is_tried = bool(values)
-    if rule is not None and not is_tried:
+    """A rule before it is saved: empty, of a link that fills it in, or one that is to be changed."""
+    written = _written(request.query_params)
+    if rule is not None and not written:
         values = values_of(tools.watching.manage.get(project_id, rule))
+        return _form(request, tools, project_id, rule, values, is_tried=False)
+    return _form(request, tools, project_id, rule, written, is_tried=bool(written))
+
+
+@router.post("/projects/{project_id}/watched/rule")
+def try_rule(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+    """What is written in the form, tried on stored pages. Nothing is saved."""
+    known = _rule_id(form.text("rule")) if form.text("rule") else None
+    return _form(request, tools, project_id, known, _written(form.raw()), is_tried=True)
+
+
+def _form(
+    request: Request,
+    tools: Tools,
+    project_id: UUID,
+    rule: UUID | None,
+    values: Mapping[str, str],
+    *,
+    is_tried: bool,
+    status: int = 200,
+) -> Response:
     wrong, order, preview = None, None, None
     if is_tried:
         order, wrong = read_form(values)
@@ -48,6 +68,7 @@ def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID
     return page(
         request,
         "watch_rule.html",
+        status,
         here="watch",
         project=tools.store.get_project(project_id),
         rule=rule,
@@ -57,6 +78,10 @@ def rule_form(request: Request, project_id: OwnProject, tools: Tools, rule: UUID
         matches=MATCHES,
         asked={**values, **({"rule": rule} if rule else {})},
     )
+
+
+def _written(given: Mapping[str, str]) -> dict[str, str]:
+    return {name: given[name] for name in NAMES if given.get(name)}
 
 
 @router.get("/projects/{project_id}/watched/trial")
@@ -82,12 +107,12 @@ def trial(request: Request, project_id: OwnProject, tools: Tools, rule: UUID | N
 
 
 @router.post("/projects/{project_id}/watched")
-def save(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
+def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     known = _rule_id(form.text("rule")) if form.text("rule") else None
     kept = tools.watching.manage.get(project_id, known) if known else None
-    order, wrong = read_form(form.raw(), enabled=kept.enabled if kept else True)
+    order, _ = read_form(form.raw(), enabled=kept.enabled if kept else True)
     if order is None:
-        raise Invalid(wrong or "Say what is watched.")
+        return _form(request, tools, project_id, known, _written(form.raw()), is_tried=True, status=422)
     _save(tools, project_id, known, order)
     return go(f"/projects/{project_id}/watched", "watch-saved")
 

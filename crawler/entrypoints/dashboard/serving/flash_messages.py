@@ -3,7 +3,7 @@
 SAYINGS = {
     "created": "The project was created. Start its first crawl when you are ready.",
     "saved": "Saved.",
-    "watched": "Saved. The times of the next runs are below. Send a test to see that messages arrive.",
+    "watched": "Saved. The next runs are listed on this page. Send a test to see that messages arrive.",
     "deleted": "The project and everything it held was deleted.",
     "started": "The crawl was started.",
     "watching": "The page is fetched now, and checked every day from now on.",
@@ -25,6 +25,7 @@ SAYINGS = {
     "feed-read": "Marked as read.",
     "muted": "Notifications of this project are muted. Changes are still listed.",
     "unmuted": "Notifications of this project are on again.",
+    "telling": "Its changes are being sent.",
     "paused": "Paused: no new request starts until you resume it.",
     "resumed": "Resumed.",
     "cancelled": "The crawl was cancelled; its pages are kept.",

@@ -42,6 +42,7 @@ def environment() -> Environment:
         "duration": words.duration,
         "size": words.size,
         "exact": words.exact,
+        "until": words.until,
         "counted": words.counted,
         "split_url": words.split_url,
         "word_runs": words.word_runs,

@@ -98,6 +98,11 @@ def exact(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def until(moment: datetime) -> str:
+    """The end of something that lasts, short enough for a label."""
+    return moment.astimezone(UTC).strftime("%-d %b, %H:%M UTC")
+
+
 def is_web(url: object) -> bool:
     """Whether a URL may become a link: only http and https."""
     return str(url)[:8].lower().startswith(("http://", "https://"))

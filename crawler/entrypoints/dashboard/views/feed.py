@@ -7,6 +7,7 @@ from crawler.adapters.changes.feed import Place
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.changes.feed import FeedEntry
+from crawler.entrypoints.dashboard.views.periods import PERIODS, known, since
 from crawler.entrypoints.http.cursors import InvalidCursor, decode, encode, moment
 
 SHOWN = 5
@@ -16,16 +17,22 @@ LINES = 3
 """Of one page."""
 
 
-def shown_feed(tools: App, caller: ApiKey, view: str = "", cursor: str | None = None) -> dict[str, Any]:
+def shown_feed(
+    tools: App, caller: ApiKey, view: str = "", cursor: str | None = None, period: str = ""
+) -> dict[str, Any]:
     """`view` is `unread` or `all`; anything else is `unread` where there is something."""
     feed, only = tools.changes.feed, caller.project_ids
     unread = feed.count_unread(only)
     view = view if view in ("unread", "all") else "unread" if unread else "all"
-    found = feed.entries(SHOWN + 1, only=only, unread=view == "unread", before=_place(cursor))
+    found = feed.entries(
+        SHOWN + 1, only=only, unread=view == "unread", before=_place(cursor), since=since(period, tools.clock())
+    )
     return {
         "entries": found[:SHOWN],
         "feed_following": _cursor(found),
         "feed_view": view,
+        "feed_period": known(period),
+        "periods": PERIODS,
         "unread": unread,
         "feed_pages": PAGES,
         "feed_lines": LINES,
