@@ -209,7 +209,7 @@ def test_runs_stand_in_a_table_and_in_plots_that_say_the_same(house: House, even
 
 def test_other_thresholds_are_tried_on_past_crawls_while_typing(house: House, eventful: Project) -> None:
     page = opened(house, eventful)
-    page.get_by_role("link", name="Test other thresholds").click()
+    page.get_by_role("link", name="Try thresholds").click()
     trials = page.locator("#trials")
     expect(trials).to_contain_text("told of 1 of 2 crawls")
     page.get_by_label("Significant: new pages, at least").fill("7")
