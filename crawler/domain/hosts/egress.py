@@ -104,8 +104,8 @@ def closed_words(url: str) -> str:
     target = target_of(url)
     endpoint = f"{target.host}:{target.port}"
     return (
-        f"{endpoint} may not be reached from here, as it is no public address; if it should be, stop 'crawler up' and "
-        f"start it again with CRAWLER_EGRESS_ALLOW={endpoint}"
+        f"{endpoint} may not be reached from here, as it is no public address; if it should be, stop the service "
+        f"('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={endpoint}"
     )
 
 

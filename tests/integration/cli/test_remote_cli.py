@@ -788,7 +788,7 @@ def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage
     ):
         told = stage.told(closed, "schedule", "set", "PROJECT", "--webhook", address, status=2)
         assert told.startswith(f"--webhook: {opened} may not be reached from here")
-        assert told.endswith(f"stop 'crawler up' and start it again with CRAWLER_EGRESS_ALLOW={opened}.")
+        assert told.endswith(f"stop the service ('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={opened}.")
         open_ = stage.here.but(CRAWLER_EGRESS_ALLOW=opened)
         assert address in stage.told(open_, "schedule", "set", "PROJECT", "--webhook", address)
     stage.told(stage.there, "schedule", "set", "PROJECT", "--webhook", "http://127.0.0.1:9/hook")
@@ -864,7 +864,7 @@ def test_a_site_that_the_workers_may_not_reach_is_not_watched(stage: Stage, addr
     for place in (stage.here, stage.there):
         told = stage.told(place, "watch", f"http://{address}/prices", status=2)
         assert told.startswith(f"{address} may not be reached from here, as it is no public address;")
-        assert f"stop 'crawler up' and start it again with CRAWLER_EGRESS_ALLOW={address}. " in told
+        assert f"stop the service ('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={address}. " in told
         assert "'crawler run' reaches it" in told
     assert len(tools.store.list_projects(limit=100)) == before
     tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=(address,))

@@ -107,7 +107,7 @@ def test_keys_and_rooms_are_explained_by_the_product_itself(crawler: Engine, vis
     for here in ("overview", "changes", "pages", "schedule", "noise", "settings", "progress", "urls", "report"):
         assert f'id="{here}"' in text
     assert 'href="/help#schedule"' in visitor.get(f"/projects/{project.id}/schedule").text
-    assert "−1</span> removed" in text, "what the signs mean"
+    assert "−</span> removed" in text, "what the signs mean"
     chapters = set(re.findall(r'href="/help/([^"#]+)"', text))
     assert {"index", "how-to/silence-noise", "explanation/changes"} <= chapters
     for path in chapters:
