@@ -49,6 +49,7 @@ def at_once(work: Callable[[T], U], given: Sequence[T]) -> list[U]:
         return list(pool.map(work, given))
 
 
+@pytest.mark.slow
 def test_doctor_lists_each_check_with_its_fix(cli: Cli) -> None:
     report = json.loads(cli("doctor", "--json").stdout)
     assert report["ok"]

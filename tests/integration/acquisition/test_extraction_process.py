@@ -138,6 +138,7 @@ def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pyt
         assert "larger than" in read(b"%PDF-" + b"x" * 16_000_000).problem
 
 
+@pytest.mark.slow
 def test_pdfs_of_one_caller_that_take_long_leave_a_process_to_others() -> None:
     slow = [pdf_of("a) Tj (b" * 400_000 + str(number)) for number in range(3)]
     found: list[PdfReading | JudgesBusy] = []

@@ -93,6 +93,7 @@ def place_of(service: Service) -> Iterator[None]:
         judging.caller.reset(token)
 
 
+@pytest.mark.slow
 def test_a_reader_who_takes_nothing_is_given_up(service: Service, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "STALL_SECONDS", 0.5)
     crawl = service.engine.crawl(site.url())

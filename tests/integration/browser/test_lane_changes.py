@@ -115,6 +115,7 @@ def watch(two_lanes: TwoLanes, garden: Garden) -> Iterator[Watch]:
 QUIET: tuple[list[str], list[str]] = ([], [])
 
 
+@pytest.mark.slow
 def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden: Garden) -> None:
     watch.crawl("b")
     garden.text["/a"] = NEW

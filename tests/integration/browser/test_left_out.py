@@ -20,6 +20,7 @@ drive._browser_config(), drive._run_config(1000)
 """
 
 
+@pytest.mark.slow
 def test_the_lane_does_without_them(tmp_path: Path, crawl4ai: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWL4_AI_BASE_DIRECTORY", str(tmp_path))
     names = [MODULES.get(name, name.replace("-", "_")) for name in sorted(UNUSED)]

@@ -1,5 +1,7 @@
 """More missing pages than one crawl asks for. Without short timeouts: none may be asked for twice."""
 
+import pytest
+
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -7,6 +9,7 @@ from tests.site.client import Site
 NEAR = [f"/p/{n}" for n in range(300)]
 
 
+@pytest.mark.slow
 def test_at_most_five_hundred_missing_pages_are_asked_for_and_the_next_crawl_goes_on(
     crawler: Engine, site: Site
 ) -> None:

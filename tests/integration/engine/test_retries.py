@@ -51,6 +51,7 @@ def tried(
         yield Tried(crawler, crawler.crawl(site.url(), allowed_hosts=hosts, delay_seconds=0.02, seconds=60), site)
 
 
+@pytest.mark.slow
 def test_a_lost_connection_a_timeout_and_a_torn_body_are_tried_four_times_then_failed(tried: Tried) -> None:
     reasons = {path: tried.row(path)["reason"] for path in LOST}
     assert reasons == {"/x/reset": "connect", "/x/hang": "timeout", "/x/cut/10": "protocol"}

@@ -268,6 +268,7 @@ def test_a_delay_of_an_hour_holds_up_no_other_crawl_of_the_host_and_is_kept(desk
     assert all(gap >= HOUR for gap in gaps([served[0], *last]))
 
 
+@pytest.mark.slow
 @ONE_SERVER
 @pytest.mark.parametrize("redis", ["valkey"], indirect=True)  # for its thousands of steps
 def test_beside_a_faster_crawl_one_with_a_delay_of_an_hour_is_served_every_hour(desk: Desk) -> None:

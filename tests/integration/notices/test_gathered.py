@@ -75,6 +75,7 @@ def test_who_shares_an_address_does_not_wait_for_the_other_receivers_of_somebody
         assert hanging.result(20) == 1
 
 
+@pytest.mark.slow
 def test_chats_whose_masks_happen_to_be_the_same_are_told_nothing_of_each_other(crawler: Engine) -> None:
     clock, known = Clock(crawler), dict[str, str]()
     with serving(lambda *_: response(b"{}")) as chat:

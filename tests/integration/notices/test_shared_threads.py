@@ -148,6 +148,7 @@ def test_changed_pages_that_take_long_to_read_are_read_among_those_that_take_lon
     assert len(inbox.mails) == 1
 
 
+@pytest.mark.slow
 def test_what_takes_long_to_prepare_is_begun_anew_among_its_like(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,8 +86,8 @@ def test_a_seed_at_an_inner_address_fails_its_crawl_and_says_why(
     crawl = crawler.crawl("http://169.254.169.254/latest/")
     assert crawl.status is CrawlStatus.FAILED
     assert crawl.error_message == (
-        "http://169.254.169.254/latest/ could not be fetched: 169.254.169.254:80 may not be reached from here, as it is "
-        "no public address; if it should be, stop the service ('crawler up') and start it again with "
+        "http://169.254.169.254/latest/ could not be fetched: 169.254.169.254:80 may not be reached from here, as it "
+        "is no public address; if it should be, stop the service ('crawler up') and start it again with "
         "CRAWLER_EGRESS_ALLOW=169.254.169.254:80"
     )
     assert dialled == []

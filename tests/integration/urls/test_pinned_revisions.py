@@ -31,7 +31,7 @@ class Journal:
         return page("/journal", title=title, body=f"{text(about)}<p>Written for the {number}. time by hand</p>")
 
 
-@pytest.mark.parametrize("rewritten", [False, True])
+@pytest.mark.parametrize("rewritten", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_an_edit_of_a_page_that_is_known_by_a_revision_alone_is_told(crawler: Engine, *, rewritten: bool) -> None:
     site = Journal(rewritten=rewritten)
     with served(site) as (url, _):

@@ -323,6 +323,7 @@ def add(shop: Shop, **given: Any) -> None:
     shop.tools.notices.manage_recipients.add(shop.project.id, read_recipient({"channel": "email", **given}))
 
 
+@pytest.mark.slow
 def test_each_recipient_is_told_by_own_conditions_and_at_the_own_time(
     crawler: Engine, site: Site, inbox: Inbox
 ) -> None:
