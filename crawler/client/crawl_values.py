@@ -25,7 +25,7 @@ class UnseenPages(Value):
     pages: int
     target: str | None = None
     section: str | None = None
-    """Path that all of them begin with, and no page that was compared."""
+    """Path that all of them begin with, and hardly a compared page."""
     example_urls: tuple[str, ...] = ()
 
 

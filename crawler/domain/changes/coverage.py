@@ -5,15 +5,19 @@ are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave
 room, are not missing here: that is news of another kind, or the user's own wish.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crawler.domain.changes.closed_sections import (
+    closed_sections,
+    common_section,
+    path_of,
+    sections_of,
+    seen_sections,
+)
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.coverage_words import because, blind_words, limited_words, unlinked_words
 from crawler.domain.changes.removals import UNSETTLED, LostPage, Removal, leads_to
@@ -29,8 +33,6 @@ MOST_REASONS = 10
 CREDENTIALS_EXPIRED = "credentials_expired"
 SECTION_CLOSED = "section_closed"
 MOST_EXAMPLES = 5
-MOST_PARAMETERS = 3
-_SPACE = re.compile(r"[:/]")
 
 
 class Cause(StrEnum):
@@ -55,9 +57,8 @@ class Cause(StrEnum):
     FAILED = "failed"
 
 
-CLOSES_SECTIONS = frozenset({
-    Cause.SIGN_IN, Cause.ERROR, Cause.WALL, Cause.EMPTY, Cause.SAME_PAGE, Cause.REDIRECT, Cause.REFUSED,
-})  # fmt: skip
+_CLOSES_NOTHING = frozenset({Cause.ROBOTS, Cause.FETCHED_OTHERWISE, Cause.NOT_REACHED})
+"""The site's own wish, and what the next crawls make up for. Of all else nobody knows when it ends."""
 _WANTED = frozenset({Cause.ROBOTS})
 """The site's own wish, which is said and alarms nobody."""
 _BY_REASON = {
@@ -92,7 +93,7 @@ class UnseenPages(BaseModel):
     cause: Cause
     pages: int
     target: str | None = Field(None, description="Where a redirect leads")
-    section: str | None = Field(None, description="Path that all of them begin with, and no page that was compared")
+    section: str | None = Field(None, description="Path that all of them begin with, and hardly a compared page")
     example_urls: tuple[str, ...] = ()
 
 
@@ -140,9 +141,9 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     unseen = list(_unseen(changes, found))
     missing = [page for page in unseen if page.cause not in _WANTED]
     compared = len(changes.changed) + len(changes.unchanged)
-    groups = _grouped(unseen, [*changes.changed, *changes.unchanged])
     asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in missing)
     blind = _is_blind(compared, len(missing))
+    groups = _grouped(unseen, [*changes.changed, *changes.unchanged], is_blind=blind)
     failing = asks or blind or any(_is_closed(group) for group in groups)
     told = {"expected": compared + len(unseen), "compared": compared}
     # Where little was seen, links are missing because their pages are: that is said already.
@@ -172,7 +173,7 @@ def _is_blind(compared: int, missing: int) -> bool:
 
 def _is_closed(group: UnseenPages) -> bool:
     """A section, or pages that ask to sign in wherever they are: that happens to nobody by chance."""
-    return group.pages >= FEWEST and (group.section is not None or group.cause is Cause.SIGN_IN)
+    return group.section is not None or (group.pages >= FEWEST and group.cause is Cause.SIGN_IN)
 
 
 def _code(groups: Sequence[UnseenPages], compared: int, missing: int, *, asks: bool) -> str:
@@ -212,48 +213,31 @@ def _of_lost(page: LostPage, found: Found) -> Unseen:
     return Unseen(page.url, cause)
 
 
-def _grouped(unseen: Sequence[Unseen], compared: Sequence[str]) -> list[UnseenPages]:
-    """One group for each cause and place, the largest first. Of many pages behind one wall the section is named."""
-    groups: dict[tuple[Cause, str | None], list[str]] = {}
+def _grouped(unseen: Sequence[Unseen], compared: Sequence[str], *, is_blind: bool) -> list[UnseenPages]:
+    """One group for each cause and place, the largest first. Of many pages behind one wall the section is named, and
+    each of several closed sections, unless most of the site is missing: then the causes are what matters."""
+    seen = seen_sections(compared) if unseen else {}
+    closing = [page.url for page in unseen if page.cause not in _CLOSES_NOTHING]
+    closed = () if is_blind else closed_sections(closing, seen, FEWEST, MOST_REASONS)
+    groups: dict[tuple[Cause, str | None, str | None], list[str]] = {}
     for page in unseen:
-        groups.setdefault((page.cause, page.target), []).append(page.url)
-    sections = Counter(section for url in compared if groups for section in _sections(url))
-    found = [
-        UnseenPages(
-            cause=cause,
-            pages=len(urls),
-            target=target,
-            section=_section(urls, sections) if cause in CLOSES_SECTIONS else None,
-            example_urls=tuple(sorted(urls)[:MOST_EXAMPLES]),
+        sections = sections_of(page.url) if closed and page.cause not in _CLOSES_NOTHING else ()
+        within = next((section for section in closed if section in sections), None)
+        groups.setdefault((page.cause, page.target, within), []).append(page.url)
+    found = []
+    for (cause, target, within), urls in groups.items():
+        is_common = within is not None or (len(urls) >= FEWEST and cause not in _CLOSES_NOTHING)
+        section = (common_section(urls, seen) if is_common else None) or within
+        found.append(
+            UnseenPages(
+                cause=cause,
+                pages=len(urls),
+                target=target,
+                section=path_of(section) if section else None,
+                example_urls=tuple(sorted(urls)[:MOST_EXAMPLES]),
+            )
         )
-        for (cause, target), urls in groups.items()
-    ]
-    return sorted(found, key=lambda group: (-group.pages, group.cause, group.target or ""))
-
-
-def _section(urls: Sequence[str], compared: Mapping[str, int]) -> str | None:
-    """The longest path that all of these pages are below and no compared page is."""
-    common = set(_sections(urls[0])).intersection(*map(_sections, urls))
-    closed = [section for section in common if not compared.get(section)]
-    if len(urls) < FEWEST or not closed:
-        return None
-    parts = urlsplit(max(closed, key=lambda section: ("?" not in section, len(section), section)))
-    return parts.path + (f"?{parts.query}" if parts.query else "")
-
-
-def _sections(url: str) -> list[str]:
-    """The folders a page is in, with its host; not the root, which is no section. Where its query names the page, the
-    parameters that it has in common with others, and the spaces of names in them: `/wiki?id=staff:rota` is in
-    `/wiki?id=staff:`."""
-    parts = urlsplit(url)
-    names = [name for name in parts.path.split("/")[:-1] if name]
-    found = [f"//{parts.netloc}/{'/'.join(names[: at + 1])}/" for at in range(len(names))]
-    for pair in unquote(parts.query).split("&")[:MOST_PARAMETERS]:
-        ends = [end.end() for end in _SPACE.finditer(pair.partition("=")[2])][:MOST_PARAMETERS]
-        start = len(pair.partition("=")[0]) + 1
-        found += [f"//{parts.netloc}{parts.path}?{pair[: start + end]}" for end in ends]
-        found += [f"//{parts.netloc}{parts.path}?{pair}"] if pair else []
-    return found
+    return sorted(found, key=lambda group: (-group.pages, group.cause, group.target or "", group.section or ""))
 
 
 def is_failing(summary: Mapping[str, Any] | None) -> bool:

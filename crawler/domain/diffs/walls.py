@@ -80,7 +80,7 @@ def find_wall(page: PageBlocks) -> Wall | None:
 
 def wall_between(old: PageBlocks, new: PageBlocks) -> Wall | None:
     """Why two versions cannot be compared."""
-    after, before = find_wall(new), find_wall(old)
+    after, before = _wall_instead(new, old), _wall_instead(old, new)
     if (after or before) is None or lines_kept(old, new):
         return None
     return (after if _stands_in(after, new, old) else None) or (before if _stands_in(before, old, new) else None)
@@ -88,7 +88,22 @@ def wall_between(old: PageBlocks, new: PageBlocks) -> Wall | None:
 
 def is_walled(page: PageBlocks, other: PageBlocks) -> bool:
     """Whether the wall is this one of the two versions."""
-    return not lines_kept(page, other) and _stands_in(find_wall(page), page, other)
+    return not lines_kept(page, other) and _stands_in(_wall_instead(page, other), page, other)
+
+
+def _wall_instead(page: PageBlocks, other: PageBlocks) -> Wall | None:
+    return find_wall(page) or (Wall.EMPTY if _waits(page, other) else None)
+
+
+def _waits(page: PageBlocks, other: PageBlocks) -> bool:
+    """Whether all that a page says inside the frame that both have is that it is not there yet."""
+    here, there = set(page.body), set(other.body)
+    own, lost = here - there, there - here
+    return (
+        any(map(_WAITING.match, own))
+        and sum(line.count(" ") + 1 for line in own) < FEWEST_WORDS
+        and sum(line.count(" ") + 1 for line in lost) >= _WHOLE
+    )
 
 
 def _stands_in(wall: Wall | None, page: PageBlocks, other: PageBlocks) -> bool:

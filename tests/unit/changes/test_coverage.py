@@ -40,7 +40,8 @@ def test_half_of_the_pages_must_be_compared_unless_the_site_is_tiny(compared: in
 def test_the_sentence_names_the_causes_the_most_frequent_first() -> None:
     found = covered(20, *lost(38, "http_5xx"), *lost(3, "timeout", "slow/"))
     assert found.sentence == (
-        "Only 20 of 61 pages could be compared, because 38 answered with a server error and 3 could not be reached."
+        "Only 20 of 61 pages could be compared, because 38 below /lost/ answered with a server error "
+        "and 3 below /slow/ could not be reached."
     )
     assert found.code == "server_error"
 
@@ -72,7 +73,53 @@ def test_a_section_is_closed_if_no_page_in_it_was_compared() -> None:
     open_pages = Changes((), (), (), (*urls(50), f"{SITE}/intern/open"), (), lost=lost(3, folder="intern/"))
     assert not cover(open_pages).failing
     assert not covered(50, *lost(2, folder="intern/")).failing
-    assert not covered(50, *lost(3, "timeout", "intern/")).failing, "nobody closed it"
+
+
+def test_one_page_that_stays_open_hides_no_closed_section() -> None:
+    open_page = (*urls(50), f"{SITE}/intern/help")
+    for missing, closed in ((3, False), (4, True)):
+        found = cover(Changes((), (), (), open_page, (), lost=lost(missing, folder="intern/")))
+        assert (found.failing, found.unseen[0].section) == (closed, "/intern/" if closed else None)
+
+
+@pytest.mark.parametrize("reason", ["http_5xx", "timeout", "rate_limited", "content_type"])
+def test_a_section_that_could_not_be_seen_is_closed_whoever_closed_it(reason: str) -> None:
+    found = covered(50, *lost(3, reason, "shop/"))
+    assert (found.failing, found.code, found.unseen[0].section) == (True, "section_closed", "/shop/")
+
+
+def test_a_section_without_a_browser_is_closed() -> None:
+    shells = Changes((), (), (), urls(50), (), needs_browser=urls(4, "app/"))
+    found = cover(shells)
+    assert (found.failing, found.sentence) == (
+        True,
+        "Only 50 of 54 pages could be compared, because 4 below /app/ need a browser, and there was none.",
+    )
+
+
+@pytest.mark.parametrize("kind", [Removal.NOT_REACHED, Removal.GONE])
+def test_pages_that_were_not_asked_for_close_no_section(kind: Removal) -> None:
+    assert not covered(50, *lost(3, None, "intern/", kind=kind)).failing
+    assert not covered(50, *lost(3, "robots", "intern/")).failing
+
+
+def test_several_sections_are_closed_each_and_other_pages_hide_none() -> None:
+    found = covered(50, *lost(4, folder="intern/"), *lost(3, folder="staff/"), *lost(1, folder="x"))
+    assert (found.failing, found.code) == (True, "section_closed")
+    assert [(group.section, group.pages) for group in found.unseen] == [("/intern/", 4), ("/staff/", 3), (None, 1)]
+    assert found.sentence == (
+        "Only 50 of 58 pages could be compared, because 4 below /intern/ were refused (401, 403 or the like), "
+        "3 below /staff/ were refused (401, 403 or the like) and 1 was refused (401, 403 or the like)."
+    )
+
+
+def test_a_section_is_closed_though_its_pages_fail_in_different_ways() -> None:
+    broken = (page._replace(url=f"{page.url}b") for page in lost(2, "http_5xx", "intern/"))
+    found = covered(50, *lost(2, folder="intern/"), *broken)
+    assert (found.failing, found.code) == (True, "section_closed")
+    assert [(group.cause, group.section) for group in found.unseen] == [
+        ("refused", "/intern/"), ("server_error", "/intern/"),
+    ]  # fmt: skip
 
 
 def test_pages_in_many_places_are_no_section() -> None:

@@ -145,6 +145,34 @@ def test_a_wall_may_bear_the_title_of_what_is_behind_it() -> None:
     assert wall_between(read_blocks(page.encode()), read_blocks(shell.encode())) is Wall.EMPTY
 
 
+FRAMED = "<title>{}</title><nav><a>Start</a> <a>Our boats</a> <a>Opening hours</a></nav>{}<footer>Quay 4, Hill</footer>"
+
+
+@pytest.mark.parametrize("waits", ["<p>Loading…</p>", "<h1>Boats</h1><p>Please wait</p>"])
+def test_a_page_that_still_waits_inside_the_frame_of_the_site_is_empty(waits: str) -> None:
+    said = f"{PAGE}<p>She sails daily from the old pier.</p>"
+    page, shell = (read_blocks(FRAMED.format(*one).encode()) for one in (("Eider", said), ("Boats", waits)))
+    assert wall_between(page, shell) is wall_between(shell, page) is Wall.EMPTY
+    assert (apply_noise_rules(page, shell).passed, apply_noise_rules(shell, page).passed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (PAGE, "<p>Sold out</p>"),
+        (PAGE, ""),
+        (PAGE, "<p>Loading of cars ends at noon</p>"),
+        (PAGE, "<p>Loading…</p><p>Closed on Monday, as the crane is mended.</p>"),
+        ("<p>Not found</p>", "<p>Loading…</p>"),
+        (PAGE, f"{PAGE}<p>Loading…</p>"),
+    ],
+)
+def test_what_says_more_than_that_it_waits_is_an_edit(old: str, new: str) -> None:
+    before, after = blocks(FRAMED.format("Eider", old)), blocks(FRAMED.format("Eider", new))
+    assert wall_between(before, after) is None
+    assert apply_noise_rules(before, after).edits
+
+
 @pytest.mark.parametrize(
     "text",
     [
