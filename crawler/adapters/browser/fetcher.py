@@ -142,6 +142,15 @@ class BrowserFetcher:
             moments, self._sent = self._sent, []
         return moments
 
+    def drop(self, wanted: Callable[[FetchRequest], bool]) -> int:
+        with self._news:
+            jobs = [job for job in self._jobs if wanted(job.request)]
+            for job in jobs:
+                job.abandoned = True
+            self._jobs.difference_update(jobs)
+        self._call(_cancel, jobs)
+        return len(jobs)
+
     def abandon(self) -> None:
         """Abort all visits. Tabs are closed in the background; their slots are free a moment later."""
         with self._news:

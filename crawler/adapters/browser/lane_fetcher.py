@@ -3,6 +3,8 @@
 Which pages are to be rendered: `handlers/engine/render_where_needed.py`.
 """
 
+from collections.abc import Callable
+
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.engine.ports import Fetcher
 from crawler.domain.rendering.rendered_page import RenderRequest
@@ -32,6 +34,9 @@ class LaneFetcher:
 
     def sent(self) -> list[tuple[FetchRequest, float]]:
         return self._light.sent() + self._browser.sent()
+
+    def drop(self, wanted: Callable[[FetchRequest], bool]) -> int:
+        return self._light.drop(wanted) + self._browser.drop(wanted)
 
     def abandon(self) -> None:
         self._light.abandon()

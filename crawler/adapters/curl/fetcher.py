@@ -17,7 +17,7 @@ Retries: `domain/retries.py`.
 
 import resource
 import select
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -142,6 +142,17 @@ class CurlFetcher:
         moments = self._sent.copy()
         self._sent.clear()  # the same list: handles hold its append
         return moments
+
+    def drop(self, wanted: Callable[[FetchRequest], bool]) -> int:
+        dropped = [curl for curl, transfer in self._running.items() if wanted(transfer.request)]
+        for curl in dropped:
+            self._multi.remove_handle(curl)
+            transfer = self._running.pop(curl)
+            transfer.forget_answer()
+            if transfer.options is self._options:
+                self._free.append(transfer)
+        self._meter.active -= len(dropped)
+        return len(dropped)
 
     def abandon(self) -> None:
         for curl in self._running:

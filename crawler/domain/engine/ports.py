@@ -42,6 +42,9 @@ class Fetcher(Protocol):
     def sent(self) -> list[tuple[FetchRequest, float]]:
         """Requests that were sent since the last call, with their time (unix)."""
 
+    def drop(self, wanted: Callable[[FetchRequest], bool]) -> int:
+        """Abort those that are meant and still on their way: they get no result. How many there were."""
+
     def abandon(self) -> None:
         """Abort all requests; none of them gets a result."""
 

@@ -41,7 +41,7 @@ class HeldLeases:
     def holdings(self) -> list[Holding]:
         """Who has had its lease for how long."""
         now = time.monotonic()
-        return [Holding(lease.crawl_id, now - since) for lease, since in self._held.values()]
+        return [Holding(lease.crawl_id, now - since, name) for name, (lease, since) in self._held.items()]
 
     def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
         """Release leases for other workers, without counting a loss. `asked`: their requests may have been sent."""
@@ -49,6 +49,15 @@ class HeldLeases:
             self._frontier.answered([(lease, -1) for lease in leases])
         self._frontier.release(leases)
         self.settled(leases)
+
+    def give_way(self, name: tuple[str, int]) -> bool:
+        """Abort the request of one lease and release it. Whether it was still on its way."""
+        lease, _ = self._held[name]
+        if not self._fetcher.drop(lambda request: request.context.lease is lease):
+            return False
+        self.give_back([lease])
+        self._unlogged.append(self._uncertain(lease))
+        return True
 
     def give_up(self) -> None:
         """End the shift: send no more requests and release the leases it could not finish.

@@ -51,6 +51,8 @@ POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are claimed from again before the shift checks what else is due."""
+LOOK_WAITING_SECONDS = 0.5
+"""How often a shift all of whose few slots are held checks who waits for one."""
 MAX_BUSY_PAIRS = 8
 MAX_PAIRS = 100
 BEAT_SECONDS = 0.2
@@ -141,6 +143,7 @@ class _Shift:
         self._hungry = False
         self._hungry_rows = HUNGRY_ROWS
         self._next_beat = 0.0
+        self._next_look = 0.0
         self._held = HeldLeases(tools.frontier, tools.fetcher, lane, tools.unlogged)
         self._careful = False
         self._over_time = False
@@ -244,6 +247,8 @@ class _Shift:
     def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Claim what is due, and launch it."""
         room = self._room()
+        if room <= 0 and self._fetcher.active >= self._tools.max_active:
+            self._make_room(now)
         if room <= 0 or (now < self._next_claim and not at_once):
             return
         if room < CLAIM_ROOM and self._answers:
@@ -289,6 +294,17 @@ class _Shift:
             return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
         free = (tools.max_active - self._fetcher.active) * self._live
         return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
+
+    def _make_room(self, now: float) -> None:
+        """Where slots are few and all taken: let a page give way to a crawl that has none."""
+        slots, held = self._tools.few_slots, self._held.holdings()
+        if slots is None or now < self._next_look:
+            return
+        self._next_look = now + LOOK_WAITING_SECONDS
+        chosen = slots.giving_way(held, lambda: self._frontier.due(self._lane, MAX_PAIRS)[0])
+        if chosen is not None and self._held.give_way(chosen.name):
+            slots.gave_way(chosen.crawl_id)
+            log.info("page_gave_way", crawl_id=str(chosen.crawl_id), host=chosen.name[0])
 
     def _room(self) -> int:
         if self._careful:

@@ -61,6 +61,27 @@ def test_pages_of_a_killed_browser_are_shown_by_the_next_but_a_polite_host_is_no
 
 
 @pytest.mark.slow
+def test_a_page_that_is_dropped_gives_its_tab_to_the_next_and_has_no_result(
+    chromium: Path, crawl4ai: None, tmp_path: Path
+) -> None:
+    over = threading.Event()
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path == "/never":
+            over.wait(VISIT_SECONDS)
+        return response(b"<p>shown</p>")
+
+    with answering(respond) as site, browser_fetcher(chromium, tmp_path, tabs=1) as fetcher:
+        fetcher.submit(FetchRequest(site.url("/never")))
+        until(lambda: "/never" in asked(site))
+        assert fetcher.drop(lambda request: request.url.endswith("/never")) == 1
+        assert fetcher.drop(lambda request: True) == 0
+        assert [result.url for result in fetch_all(fetcher, [FetchRequest(site.url("/next"))])] == [site.url("/next")]
+        assert not over.is_set()
+        over.set()
+
+
+@pytest.mark.slow
 def test_a_browser_is_replaced_after_so_many_pages(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
     with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path, wear=Wear(pages=2)) as fetcher:
         seen = set()

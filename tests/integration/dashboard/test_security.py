@@ -19,6 +19,7 @@ from crawler.entrypoints.api.app import create_app
 from crawler.entrypoints.dashboard.app import create_dashboard
 from crawler.entrypoints.dashboard.pages.login import local
 from crawler.entrypoints.http.caller_shares import CallerShares
+from crawler.entrypoints.http.cookie_session import COOKIE
 from crawler.entrypoints.http.failed_logins import MOST_FAILURES, FailedAttempts
 from tests.integration.api.live_server import served
 from tests.integration.live_engine import Engine
@@ -127,6 +128,16 @@ def test_a_page_of_another_site_changes_nothing_even_with_the_token(visitor: Vis
     assert answer.status_code == 403
     assert "another site" in answer.text
     assert visitor.client.post("/login", data={"key": "x"}, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("cookie", [{}, {"Cookie": f"{COOKIE}=of-no-session"}])
+def test_a_stranger_has_one_share_of_the_threads_whatever_cookie_is_sent(
+    crawler: Engine, cookie: dict[str, str]
+) -> None:
+    """Links in mails and feeds may take long: who has one must not have all threads and judges."""
+    full = TestClient(create_dashboard(crawler.tools, FailedAttempts(), CallerShares(at_once=0, waiting=0)))
+    for path in ("/act/x", "/feeds/x.atom", "/login"):
+        assert full.get(path, headers=cookie).status_code == 503, path
 
 
 def test_no_get_changes_anything(crawler: Engine, visitor: Visitor) -> None:

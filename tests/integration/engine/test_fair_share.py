@@ -76,3 +76,39 @@ def test_pages_that_hang_in_few_slots_hold_nobody_up_not_even_when_their_shift_i
         while not started:
             shift(Lane.HTTP, "shift", is_over)
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
+
+
+def test_pages_of_several_new_crawls_give_way_to_one_that_has_no_slot_and_are_done_later(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the browser lane: nobody knows yet that the pages of a new crawl take long."""
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(few_slots, "GIVE_WAY_SECONDS", 0.5)
+    tools, shift = crawler.tools, crawler.tools.engine.work_shift
+    monkeypatch.setattr(shift, "max_active", 3)
+    monkeypatch.setattr(shift, "few_slots", FewSlots(3))
+    slow = [f"/slow{number}" for number in range(3)]
+    lay(site, dict.fromkeys(slow, ()))
+    site.set_fault("/slow*", hang=True)
+    hostile = [crawler.start(crawler.project(site.url(path)), config=CONFIG) for path in slow]
+    started: list[CrawlJob] = []
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a"], "/a": ()})
+        until = time.monotonic() + 9  # less than a request that hangs takes
+
+        def in_flight() -> int:
+            return sum(stats.in_flight for one in hostile if (stats := tools.frontier.stats(one.id)))
+
+        def is_over() -> bool:
+            if not started and in_flight() == 3:
+                started.append(crawler.start(crawler.project(quick.url()), config=CONFIG))
+            stats = tools.frontier.stats(started[0].id) if started else None
+            return time.monotonic() > until or bool(stats and stats.finished)
+
+        shift(Lane.HTTP, "shift", is_over)
+        assert crawler.ends(started[0]) == {"/": "done", "/a": "done"}
+    site.mend()
+    for one in hostile:
+        crawler.run(one)
+        assert list(crawler.ends(one).values()) == ["done"]

@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from crawler.handlers.engine.few_slots import LONG_SECONDS, REMEMBERED_SECONDS, FewSlots, Holding
+from crawler.handlers.engine.few_slots import GIVE_WAY_SECONDS, LONG_SECONDS, REMEMBERED_SECONDS, FewSlots, Holding
 
 HOSTILE, STRANGER, OTHER = uuid4(), uuid4(), uuid4()
 
@@ -63,6 +63,30 @@ def test_a_quick_page_and_time_make_up_for_a_long_one() -> None:
     slots.note(HOSTILE, LONG_SECONDS)
     assert not _may(slots, HOSTILE, *held)
     clock.now += REMEMBERED_SECONDS
+    assert _may(slots, HOSTILE, *held)
+
+
+def test_when_all_slots_are_held_the_longest_page_gives_way_to_a_crawl_that_has_none() -> None:
+    slots = FewSlots(2)
+    held = [Holding(HOSTILE, GIVE_WAY_SECONDS), Holding(OTHER, GIVE_WAY_SECONDS + 1)]
+    assert slots.giving_way(held, lambda: [(STRANGER, "h")]) is held[1]
+    assert slots.giving_way(held, lambda: [(HOSTILE, "h"), (OTHER, "h")]) is None, "both have a slot"
+    assert slots.giving_way(held, list) is None, "nobody waits"
+    assert slots.giving_way([Holding(HOSTILE, GIVE_WAY_SECONDS - 1)] * 2, lambda: [(STRANGER, "h")]) is None
+    slots.note(STRANGER, LONG_SECONDS)
+    assert slots.giving_way(held, lambda: [(STRANGER, "h")]) is None, "crawls that take long wait for each other"
+
+
+def test_a_crawl_gives_way_once_in_a_while_and_counts_as_one_that_takes_long_whatever_comes() -> None:
+    clock = Clock()
+    slots = FewSlots(3, clock)
+    slots.gave_way(HOSTILE)
+    slots.note(HOSTILE, 0.1)
+    held = [Holding(HOSTILE, GIVE_WAY_SECONDS)]
+    assert slots.giving_way(held, lambda: [(STRANGER, "h")]) is None, "slow pages get done"
+    assert not _may(slots, HOSTILE, *held)
+    clock.now += REMEMBERED_SECONDS
+    assert slots.giving_way(held, lambda: [(STRANGER, "h")]) is held[0]
     assert _may(slots, HOSTILE, *held)
 
 

@@ -53,12 +53,12 @@ class SessionGate:
 
     async def _caller(self, scope: Scope) -> ApiKey | None:
         token = scope["state"]["session"]
-        if token is None or scope["path"].startswith(ASSETS):
-            if scope["path"].startswith((LOGIN, *SIGNED)):
-                judging.caller.set(address_of(scope))  # a stranger has a share, too
-            return None
-        key = await run_in_threadpool(key_of, self._tools, token)
-        judging.caller.set(key and key.id)
+        asks = token is not None and not scope["path"].startswith(ASSETS)
+        key = await run_in_threadpool(key_of, self._tools, token) if asks else None
+        if key is not None:
+            judging.caller.set(key.id)
+        elif scope["path"].startswith((LOGIN, *SIGNED)):
+            judging.caller.set(address_of(scope))  # a stranger has a share, too
         return key
 
     async def _without_keys(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
