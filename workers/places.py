@@ -1,8 +1,8 @@
-"""Limits how many tasks of a queue a worker does at once, if it takes several queues.
+"""Limits how many tasks of one kind a worker does at once: of a queue, if it takes several, and of reports.
 
-So a queue whose tasks wait for something outside cannot take all processes of the pool from the others. A place is a
-lock of the kernel on one byte of a file that all processes of the pool have open: it is free again when its process
-ends, however that happens.
+So tasks that wait for something outside, or take long, cannot take all processes of the pool from the others. A place
+is a lock of the kernel on one byte of a file that all processes of the pool have open: it is free again when its
+process ends, however that happens.
 """
 
 import fcntl
@@ -14,18 +14,19 @@ from typing import Any
 
 AGAIN_SECONDS = 1
 MOST_TRIES = 100_000
+REPORT = "report"
 
 
 class Places:
-    def __init__(self) -> None:
-        self._most: Mapping[str, int] = {}
-        self._file = -1
-
-    def limit(self, most: Mapping[str, int]) -> None:
-        """Before the pool's processes are forked. Queues that are not named have no limit."""
+    def __init__(self, most: Mapping[str, int]) -> None:
+        """Before the pool's processes are forked."""
         self._most = dict(most)
         with tempfile.TemporaryFile() as file:
             self._file = os.dup(file.fileno())
+
+    def limit(self, most: Mapping[str, int]) -> None:
+        """Further limits, also before the fork. What is not named has no limit."""
+        self._most.update(most)
 
     @contextmanager
     def take(self, queue: str) -> Iterator[bool]:
@@ -42,11 +43,13 @@ class Places:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, taken)
 
     @contextmanager
-    def place(self, task: Any, queue: str) -> Iterator[None]:
-        """A place for a task of this queue. If there is none, the task comes again in a moment."""
+    def place(self, task: Any, queue: str, latest_seconds: int = AGAIN_SECONDS) -> Iterator[None]:
+        """A place for a task of this queue. If there is none, the task comes again in a moment, and then ever less
+        often, if it may be later than that."""
         with self.take(queue) as is_free:
             if not is_free:
-                raise task.retry(countdown=AGAIN_SECONDS, max_retries=MOST_TRIES)
+                seconds = min(AGAIN_SECONDS + task.request.retries, latest_seconds)
+                raise task.retry(countdown=seconds, max_retries=MOST_TRIES)
             yield
 
     def _lock(self, number: int) -> bool:
@@ -57,4 +60,5 @@ class Places:
         return True
 
 
-places = Places()
+places = Places({REPORT: 1})
+"""Reports read every link of a crawl: comparisons, and whoever waits for their notices, do not wait for them."""

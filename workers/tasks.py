@@ -21,7 +21,7 @@ from crawler.errors import Conflict, CrawlerError, ForeignSecretKey, RedisUnavai
 from crawler.handlers.engine.work_shift import WorkShift
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
-from workers.places import places
+from workers.places import REPORT, places
 from workers.task_arguments import (
     StartOrder,
     crawl_of,
@@ -239,10 +239,12 @@ def diff_crawl(self: Any, crawl_id: str) -> str:
     return str(asked)
 
 
-@app.task(name="crawler.report_crawl", ignore_result=False, **_long)
-def report_crawl(crawl_id: str) -> None:
+@app.task(name="crawler.report_crawl", bind=True, ignore_result=False, **_long)
+def report_crawl(self: Any, crawl_id: str) -> None:
     """Write down what a finished crawl found wrong with its site, before the next one changes its pages."""
-    container().crawls.report.ensure(crawl_of(crawl_id))
+    asked = crawl_of(crawl_id)
+    with places.place(self, REPORT, AGAIN_SECONDS):
+        container().crawls.report.ensure(asked)
 
 
 @app.task(name="crawler.run_scheduled_crawl", **_options)

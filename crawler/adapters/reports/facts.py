@@ -207,7 +207,7 @@ WHERE NOT EXISTS (SELECT 1 FROM report_keys k WHERE k.href = h.href) AND h.href 
 """
 _ADD_KEYS = "INSERT INTO report_keys VALUES %s ON CONFLICT DO NOTHING"
 # First who links where, in numbers: a link in every footer is there as often as there are pages. Then, of the few that
-# are named, with which words.
+# are named, with which words: the links of each page are read once, however many of them are broken.
 _SOURCES = (
     """
 CREATE TEMPORARY TABLE report_targets ON COMMIT DROP AS
@@ -227,15 +227,23 @@ ranked AS (
     SELECT hits.*, row_number() OVER (PARTITION BY target ORDER BY page) AS place,
            count(*) OVER (PARTITION BY target) AS n
     FROM hits
+),
+named AS (SELECT * FROM ranked WHERE place <= :most),
+anchors AS (
+    SELECT DISTINCT ON (page, spelling) r.no AS page, t.no AS spelling, link ->> 'anchor' AS anchor
+    FROM report_pages r JOIN page_versions v ON v.id = r.version_id
+    CROSS JOIN LATERAL jsonb_array_elements(v.links) WITH ORDINALITY AS listed(link, at)
+    JOIN report_targets t ON t.href = CAST(link ->> 'url' AS text) COLLATE "C"
+    WHERE r.no IN (SELECT page FROM named)
+    ORDER BY page, spelling, at
 )
-SELECT t.key AS target, max(ranked.n) AS n, jsonb_agg(jsonb_build_object('url', r.url, 'text', coalesce(
-    (SELECT link ->> 'anchor' FROM jsonb_array_elements(v.links) AS link WHERE link ->> 'url' = t.href LIMIT 1),
-    '')) ORDER BY place) AS related
-FROM ranked
-JOIN report_targets t ON t.no = ranked.spelling
-JOIN report_pages r ON r.no = ranked.page
-LEFT JOIN page_versions v ON v.id = r.version_id
-WHERE place <= :most GROUP BY t.key
+SELECT t.key AS target, max(named.n) AS n,
+    jsonb_agg(jsonb_build_object('url', r.url, 'text', coalesce(a.anchor, '')) ORDER BY place) AS related
+FROM named
+JOIN report_targets t ON t.no = named.spelling
+JOIN report_pages r ON r.no = named.page
+LEFT JOIN anchors a ON a.page = named.page AND a.spelling = named.spelling
+GROUP BY t.key
 """,  # noqa: S608 - built from our own words
     "ANALYZE report_sources (target)",
 )

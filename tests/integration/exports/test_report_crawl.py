@@ -5,6 +5,7 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
+import psutil
 import pytest
 from sqlalchemy import text
 
@@ -56,6 +57,29 @@ def test_a_broken_link_names_the_pages_that_link_to_it_in_any_spelling_with_thei
     ]
     assert gone.related_count == 2
     assert (never.url, never.text, never.related_count) == (site.url("/never"), "named by the sitemap", 0)
+
+
+def test_many_broken_links_on_many_pages_of_many_links_are_told_in_a_time_that_grows_with_the_links(
+    crawler: Engine, site: Site
+) -> None:
+    """The words of each link were looked for among all links of its page: 24 million looks for 36,000 links."""
+    gone, hubs = [f"/gone{number}" for number in range(200)], [f"/hub{number}" for number in range(12)]
+    filling = [f"http://elsewhere.example/{number}" for number in range(3000)]
+    lay(site, {"/": hubs, **dict.fromkeys(hubs, (*filling, *gone))})
+    crawl = crawler.crawl(site.url(), max_pages=300, use_sitemaps=False)
+    with crawler.tools.database.connect() as db:
+        server = psutil.Process(db.execute(text("SELECT pg_backend_pid()")).scalar_one()).parent()
+    assert server
+    before = _cpu_seconds(server)
+    found = told(crawler, crawl, Kind.BROKEN_LINK)
+    assert _cpu_seconds(server) - before < 1.5
+    assert {one.related_count for one in found} == {12}
+    assert all(one.related[0].text.startswith("to /gone") for one in found)
+    assert len(found) == 200
+
+
+def _cpu_seconds(server: psutil.Process) -> float:
+    return sum(sum(one.cpu_times()[:2]) for one in server.children())
 
 
 def test_redirects_tell_their_whole_way_and_how_it_ends(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:

@@ -1,7 +1,7 @@
 import os
 from collections.abc import Callable
 
-from workers.places import Places
+from workers.places import REPORT, Places, places
 
 
 def elsewhere(look: Callable[[], bool]) -> bool:
@@ -12,27 +12,32 @@ def elsewhere(look: Callable[[], bool]) -> bool:
     return bool(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
-def takes(places: Places, queue: str) -> bool:
-    with places.take(queue) as is_free:
+def takes(given: Places, queue: str) -> bool:
+    with given.take(queue) as is_free:
         return is_free
 
 
 def test_a_queue_has_as_many_places_as_it_is_given_and_others_have_no_limit() -> None:
-    places = Places()
-    places.limit({"ingest": 1})
-    with places.take("ingest") as is_free:
+    some = Places({})
+    some.limit({"ingest": 1})
+    with some.take("ingest") as is_free:
         assert is_free
-        assert not elsewhere(lambda: takes(places, "ingest"))
-        assert elsewhere(lambda: takes(places, "compare"))
-    assert elsewhere(lambda: takes(places, "ingest"))
+        assert not elsewhere(lambda: takes(some, "ingest"))
+        assert elsewhere(lambda: takes(some, "compare"))
+    assert elsewhere(lambda: takes(some, "ingest"))
+
+
+def test_reports_never_have_all_processes_of_a_worker_however_it_was_started() -> None:
+    with places.take(REPORT) as is_free:
+        assert is_free
+        assert not elsewhere(lambda: takes(places, REPORT))
 
 
 def test_the_place_of_a_process_that_dies_is_free() -> None:
-    places = Places()
-    places.limit({"ingest": 1, "compare": 2})
+    some = Places({"ingest": 1, "compare": 2})
     pid = os.fork()
     if pid == 0:
-        with places.take("ingest"):
+        with some.take("ingest"):
             os.kill(os.getpid(), 9)
     os.waitpid(pid, 0)
-    assert takes(places, "ingest")
+    assert takes(some, "ingest")
