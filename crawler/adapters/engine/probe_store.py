@@ -3,7 +3,7 @@
 Which are planned: `handlers/crawls/plan_probes.py`. What the responses mean: `domain/changes/removals.py`.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from uuid import UUID
 
 from psycopg2.extras import execute_values
@@ -14,6 +14,7 @@ from crawler.domain.changes.comparison import Probed, SeenPage, Standing, standi
 from crawler.domain.changes.probes import MOST_ROUNDS, ROUNDS, Probe, ProbeState, ProbeTask, Purpose, UnmetPage
 from crawler.domain.changes.removals import ASKED_AGAIN, UNSETTLED, Removal, kind_by_reason
 from crawler.domain.engine.ledger import ProbeEnd, UrlKey, version_id
+from crawler.domain.reasons import Reason
 
 _PAGE_SIZE = 5000
 
@@ -90,8 +91,16 @@ class ProbeStore:
             return [
                 UnmetPage(key, url, depth, _bytes(digest), rounds)
                 for key, url, depth, digest, rounds, state, reason, status in db.execute(text(_UNSURE), given)
-                if standing(state, reason, status) is Standing.UNKNOWN and kind_by_reason(reason) in UNSETTLED
+                if standing(state, reason, status) is Standing.UNKNOWN
+                and (kind_by_reason(reason) in UNSETTLED or reason == Reason.CONTENT_TYPE)
             ]
+
+    def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]:
+        """Keys of the crawl's pages that came as one of these types."""
+        if not types:
+            return set()
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_FILES_OF), {"crawl": crawl_id, "types": sorted(types)}).scalars())
 
     def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]:
         """Key and URL of pages whose content this crawl was the first to see; with or without `rendered` ones.
@@ -263,6 +272,14 @@ LEFT JOIN crawl_probes p
     AND p.outcome <> ALL(:settled)
 WHERE u.crawl_job_id = :crawl AND u.fetch_state IN ('failed', 'skipped')
     AND (b.normalized_url IS NOT NULL OR p.normalized_url IS NOT NULL)
+"""
+_FILES_OF = """
+SELECT u.normalized_url
+FROM crawl_discovered_urls u
+JOIN page_versions v ON v.id = u.version_id
+LEFT JOIN snapshots s ON s.id = v.snapshot_id
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+  AND lower(trim(split_part(coalesce(v.headers ->> 'content-type', s.content_type), ';', 1))) = ANY(:types)
 """
 _FRESH = """
 SELECT u.normalized_url, p.url

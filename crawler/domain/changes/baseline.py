@@ -62,6 +62,11 @@ def _ended(crawl: CrawlJob) -> tuple[bool, datetime, UUID]:
     return crawl.completed_at is None, crawl.completed_at or crawl.created_at, crawl.id
 
 
+def dropped_types(earlier: CrawlConfig, now: CrawlConfig) -> frozenset[str]:
+    """Types of files that the earlier crawl took and this one leaves out: nobody misses them."""
+    return frozenset(earlier.content_types) - frozenset(now.content_types)
+
+
 def same_reach(one: CrawlConfig, other: CrawlConfig) -> bool:
     """Whether both crawls were after the same URLs; if not, what only one of them met says nothing."""
     return one.model_dump(include=_REACH) == other.model_dump(include=_REACH)

@@ -112,6 +112,17 @@ def without_shells(changes: Changes, shells: Container[str]) -> Changes:
     )
 
 
+def without_dropped_files(changes: Changes, dropped: Container[str | None], key_of: Key) -> Changes:
+    """Changes in which files, by key, that the crawl's rules leave out now are not missed."""
+    lost = [
+        page._replace(kind=Removal.EXCLUDED)
+        if page.reason == Reason.CONTENT_TYPE and key_of(page.url) in dropped
+        else page
+        for page in changes.lost
+    ]
+    return replace(changes, lost=tuple(lost))
+
+
 def compare(
     old: Iterable[SeenPage],
     new: Iterable[SeenPage],

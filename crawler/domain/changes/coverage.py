@@ -20,7 +20,7 @@ from crawler.domain.changes.closed_sections import (
 )
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.coverage_words import because, blind_words, limited_words, unlinked_words
-from crawler.domain.changes.removals import UNSETTLED, LostPage, Removal, leads_to
+from crawler.domain.changes.removals import LostPage, Removal, leads_to
 from crawler.domain.changes.sign_ins import BY_NAME, SignIns
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.reasons import Reason
@@ -53,6 +53,8 @@ class Cause(StrEnum):
     FETCHED_OTHERWISE = "fetched_otherwise"
     NEEDS_BROWSER = "needs_browser"
     """Their servers send little but a shell for scripts, and no browser ran these."""
+    ANOTHER_TYPE = "another_type"
+    """They came as a type of file that the crawl does not take."""
     NOT_REACHED = "not_reached"
     FAILED = "failed"
 
@@ -73,6 +75,7 @@ _BY_REASON = {
     Reason.ROBOTS_UNREACHABLE: Cause.UNREACHABLE,
     Reason.ROBOTS: Cause.ROBOTS,
     Reason.LOGIN: Cause.SIGN_IN,
+    Reason.CONTENT_TYPE: Cause.ANOTHER_TYPE,
 }
 
 
@@ -193,7 +196,7 @@ def _unseen(changes: Changes, found: Found) -> Iterable[Unseen]:
     for url in changes.fetched_otherwise:
         yield Unseen(url, Cause.FETCHED_OTHERWISE)
     for page in changes.lost:
-        if page.kind in UNSETTLED and not _had_no_room(page, found):
+        if page.is_unseen and not _had_no_room(page, found):
             yield _of_lost(page, found)
 
 

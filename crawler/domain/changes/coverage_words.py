@@ -22,6 +22,10 @@ _CAUSES = {
         "were fetched in another way than before (with or without a browser, or at another address)",
     ),
     "needs_browser": ("needs a browser, and there was none", "need a browser, and there was none"),
+    "another_type": (
+        "came as another type of file, which content_types does not name",
+        "came as another type of file, which content_types does not name",
+    ),
     "not_reached": ("was not reached", "were not reached"),
     "failed": ("failed", "failed"),
 }

@@ -33,7 +33,7 @@ class Removal(StrEnum):
     GONE = "gone"
     MOVED = "moved"
     ALIVE = "alive"
-    """Nothing links to it any more, but it answers."""
+    """It answers, but not with a page that can be compared: the reason says why. Without one nothing links to it."""
     BLOCKED = "blocked"
     """Nobody could tell: refused, failed, or not to be asked."""
     EXCLUDED = "excluded"
@@ -65,7 +65,12 @@ class LostPage(NamedTuple):
     target: str | None = None
     status: int | None = None
     reason: str | None = None
-    """Why nobody could tell what became of it."""
+    """Why nobody could tell what became of it, or what it says now."""
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody knows what it says now, though it should have been compared."""
+        return self.kind in UNSETTLED or (self.kind is Removal.ALIVE and self.reason not in (None, Reason.EXISTS))
 
 
 class Move(NamedTuple):
@@ -98,7 +103,7 @@ def judge_probe(judgement: Judgement, status: int, failure: Reason | None = None
     if status in GONE_STATUSES:
         return ProbeResult(Removal.GONE, Reason.NOT_FOUND)
     if 200 <= status < 300:
-        return ProbeResult(Removal.ALIVE)
+        return ProbeResult(Removal.ALIVE, judgement.reason)
     reason = judgement.reason or failure or Reason.PROTOCOL
     return ProbeResult(Removal.BLOCKED, reason, silences_host=reason in _SILENT)
 

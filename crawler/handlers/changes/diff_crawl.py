@@ -4,13 +4,13 @@ What is new, changed or removed: `compare` in `domain/changes/comparison.py`, wi
 crawl is the one before: `domain/changes/baseline.py`. Noise: `apply_noise_rules.py`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.baseline import choose_baseline, choose_witness, same_reach
+from crawler.domain.changes.baseline import choose_baseline, choose_witness, dropped_types, same_reach
 from crawler.domain.changes.comparison import (
     Changes,
     Probed,
@@ -18,6 +18,7 @@ from crawler.domain.changes.comparison import (
     Standing,
     barred_probes,
     compare,
+    without_dropped_files,
     without_shells,
 )
 from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_places
@@ -71,6 +72,7 @@ class DiffProbes(Protocol):
     def probed(self, crawl_id: UUID) -> Iterator[Probed]: ...
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def tried(self, crawl_id: UUID) -> set[str]: ...
+    def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]: ...
     def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]: ...
 
 
@@ -198,7 +200,8 @@ class DiffCrawl:
             barriers=(baseline.change_summary or {}).get("barrier_urls", ()),
             sign_ins=sign_ins,
         )
-        return changes, sign_ins
+        dropped = self._probes.files_of(baseline.id, dropped_types(baseline.config, crawl.config))
+        return without_dropped_files(changes, dropped, key_of), sign_ins
 
     def _witnessed(self, witness: CrawlJob | None, baseline: CrawlJob) -> list[SeenPage]:
         """Pages that only the witness met, with a browser: not new, unless the baseline told that they were gone.

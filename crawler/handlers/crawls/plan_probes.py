@@ -3,12 +3,12 @@
 The rules are in `domain/changes/probes.py`.
 """
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.baseline import choose_baseline
+from crawler.domain.changes.baseline import choose_baseline, dropped_types
 from crawler.domain.changes.coverage import is_failing
 from crawler.domain.changes.probes import (
     MOST_MISSING,
@@ -45,6 +45,7 @@ class Probes(Protocol):
         self, crawl_id: UUID, baseline_id: UUID, unsettled: Container[str], *, was_blind: bool
     ) -> list[UnmetPage]: ...
     def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]: ...
+    def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]: ...
     def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]: ...
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
@@ -124,9 +125,10 @@ class PlanProbes:
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         was_blind = is_failing(baseline.change_summary)
         missing = self._probes.missing_pages(crawl.id, baseline.id, unsettled, was_blind=was_blind)
+        dropped = self._probes.files_of(baseline.id, dropped_types(baseline.config, crawl.config))
         for position, page in enumerate(missing):
             outcome: Removal | None = None
-            if not _is_wanted(page, scope):
+            if page.normalized_url in dropped or not _is_wanted(page, scope):
                 outcome = Removal.EXCLUDED
             elif asked >= most:
                 outcome = Removal.NOT_REACHED
@@ -134,7 +136,8 @@ class PlanProbes:
             yield _probe(crawl.id, page, position, outcome)
         # Pages this crawl met and could not fetch are recorded, so that a later crawl can tell what became of them.
         for page in self._probes.unsure_pages(crawl.id, baseline.id):
-            yield _probe(crawl.id, page, 0, Removal.NOT_REACHED)
+            if page.normalized_url not in dropped:
+                yield _probe(crawl.id, page, 0, Removal.NOT_REACHED)
 
     def _again(self, crawl: CrawlJob) -> Iterable[Probe]:
         if not crawl.learns_noise:
