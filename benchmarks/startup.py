@@ -26,7 +26,6 @@ COMMANDS = (
     "run --nosuch",
     "run http://example.org/ --max-pages many",
     "crawl --help",
-    "crawl status",
     "schedule set --help",
     "category try",
 )

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,8 +14,6 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import BUILT_IN, Project, checked_name
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.hosts.credentials import CredentialKind
-from crawler.entrypoints.cli.backend.local import MOST_PROJECTS
-from crawler.entrypoints.cli.backend.local_exports import tell_files, write_exports
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.names import LATEST
@@ -30,13 +29,21 @@ from crawler.entrypoints.cli.screen.terminal import short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
+from crawler.lazy_module import LazyModule
 from crawler.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from crawler.entrypoints.cli.backend import local_exports
+else:
+    local_exports = LazyModule("crawler.entrypoints.cli.backend.local_exports")
 
 LOOK_SECONDS = 0.05
 DRAW_SECONDS = 0.25
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
+MOST_OF_ONE_URL = 1000
+"""Projects that have a URL in their name or address, among which the one of this very address is looked for."""
 SECONDS_PER_URL = 0.001
 """On top of it: the results of large crawls take minutes to be counted and compared."""
 
@@ -82,7 +89,7 @@ def _watched(tools: App, order: Order) -> Project | None:
     """The project that was made for this URL in another way, such as 'crawler watch'; the oldest of several."""
     if not order.named_by_url:
         return None
-    known = tools.store.list_projects(limit=MOST_PROJECTS, search=order.seed.href)
+    known = tools.store.list_projects(limit=MOST_OF_ONE_URL, search=order.seed.href)
     same = [one for one in known if one.website_url == order.seed.href and one.id not in BUILT_IN]
     if not same:
         return None
@@ -205,7 +212,7 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
 
 def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[ExportFormat]) -> None:
     try:
-        tell_files(write_exports(tools, crawl.id, place, formats))
+        local_exports.tell_files(local_exports.write_exports(tools, crawl.id, place, formats))
     except ExportFailed as exc:
         again = f"The crawl is stored: 'crawler export {short_id(crawl.id)} --output DIR' writes it elsewhere."
         raise ExportFailed(f"{exc.message} {again}") from exc
