@@ -11,13 +11,12 @@ TITLE = "Two manuals, side by side"
 
 def run(options: Options) -> str:
     results = []
-    config: dict[str, object] = {"render": "auto"}  # as people run it; no page of these needs a browser
-    config |= {"max_pages": 200} if options.quick else {}
+    config = {"max_pages": 200} if options.quick else {}
     scrapy = ("--pages", "200") if options.quick else ()
     with serve(*(manual(site) for site in options.sites)) as sites, ours() as crawler:
         tries = attempts(crawler, options.crawlers, scrapy, **config)
         for site in options.sites:
-            crawler.warm(sites.url(site), render="auto")
+            crawler.warm(sites.url(site))
             for _ in range(options.repeats):
                 results += [measure(name, tries[name], sites, site, sites.url(site)) for name in tries]
     return f"""Medians of {options.repeats} repeats, one crawler after the other in one run; our workers are stopped

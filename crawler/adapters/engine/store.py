@@ -36,7 +36,7 @@ from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.changes.feed import feed_counts
-from crawler.domain.changes.summary import UNLISTED, short_changes
+from crawler.domain.changes.listed_summary import UNLISTED, short_changes
 from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import SINGLE_PAGES_ID, Project
 from crawler.domain.engine.ledger import Found

@@ -11,7 +11,7 @@ from celery import Celery, chain
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS, durable_queue
-from crawler.adapters.operating.queues import LANE_QUEUE, OWN_ROUTES, QUEUES
+from crawler.adapters.operating.queues import LANE_QUEUE, OWN, OWN_ROUTES, QUEUES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -46,7 +46,7 @@ class CeleryQueue:
         """Number of messages in the queue."""
         return self.lengths([queue])[queue]
 
-    def lengths(self, queues: Iterable[str] = QUEUES) -> dict[str, int]:
+    def lengths(self, queues: Iterable[str] = (*QUEUES, OWN)) -> dict[str, int]:
         try:
             # A kept connection: connecting takes ten times as long as asking.
             with self._app.pool.acquire(block=True) as connection:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from crawler.domain.changes.digest import LONGEST_LINE, PageDigest
+from crawler.domain.changes.page_digest import LONGEST_LINE, PageDigest
 from crawler.domain.plain_text import one_line
 
 MOST_LINES = 20

@@ -3,52 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
+from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange, PageDigest
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.diffs.word_diff import WordRun, diff_words
 from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
 
 MOST_EDITS = 1_000
 """Edits of one page that are looked for among those of the site; a page with more changed in any case."""
-LONGEST_LINE = 300
 LONGEST_LABEL = 80
 _HEADING = re.compile(r"(?:^|>)h1\b[^>]*$")
-
-
-class LineChange(NamedTuple):
-    """A line that went, one that came, or one that became another."""
-
-    removed: str | None
-    added: str | None
-    context: str | None = None
-    """What a bare value is a value of, where that is known."""
-
-    @property
-    def words(self) -> tuple[WordRun, ...]:
-        return diff_words(self.removed or "", self.added or "")
-
-
-class PageDigest(NamedTuple):
-    url: str
-    page_id: UUID | None
-    lines: tuple[LineChange, ...]
-    more: int
-    """Changes that are not among them."""
-    note: str | None = None
-    """Why there are none."""
-    also_at: tuple[str, ...] = ()
-    """Further addresses of the same page."""
-
-    @property
-    def added(self) -> tuple[str, ...]:
-        return tuple(line.added for line in self.lines if line.added is not None)
-
-    @property
-    def removed(self) -> tuple[str, ...]:
-        return tuple(line.removed for line in self.lines if line.removed is not None)
 
 
 def digest_of_changes(

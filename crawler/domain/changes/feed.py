@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.changes.digest import LONGEST_LINE, LineChange, PageDigest
+from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange, PageDigest
 from crawler.domain.diffs.shown_lines import shown
 
 CHANGED_PAGES = 8

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.digest import LONGEST_LINE, without_template
+from crawler.domain.changes.digest import without_template
+from crawler.domain.changes.page_digest import LONGEST_LINE
 from crawler.domain.changes.removals import COUNTED, Move
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import PageBlocks

@@ -42,6 +42,8 @@ def probe_words(probe: KeptProbe, *, met: bool) -> str:
     if probe.outcome == Removal.MOVED:
         return f"moved: it redirects to {probe.final_url}{answer}"
     kind = Removal(probe.outcome)
+    if kind is Removal.ALIVE and probe.reason:
+        return f"{kind}: it answers{answer}. {meaning(Reason(probe.reason))}"
     why = f": {meaning(Reason(probe.reason))}" if kind is Removal.BLOCKED and probe.reason and not answer else ""
     said = f"{_CLASSES[kind]}{why}{answer}"
     return said if kind is Removal.GONE else f"{kind}: {said}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from crawler.domain.changes.removals import Removal
 
 _WORDS = {
-    Removal.ALIVE: "no longer linked but alive",
+    Removal.ALIVE: "answering, but not with a page",
     Removal.BLOCKED: "blocked",
     Removal.EXCLUDED: "excluded by the rules",
     Removal.NOT_REACHED: "not reached",

@@ -1,7 +1,7 @@
 """What a crawl found changed: the summary that is kept with the crawl, and the same as it is shown."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,6 @@ MOST_BARRIERS = 1000
 """Kept for the next crawl."""
 MOST_TEXT_PAGES = 200
 MOST_TEXT_LINES = 100
-_SHORT = ("compared_to", "summary", "is_significant", "moved_pages", "coverage")
 
 
 class _Value(BaseModel):
@@ -208,18 +207,6 @@ class CrawlChanges(_Value):
     changed_pages: tuple[ChangedPage, ...] | None = Field(
         None, description="With include=pages; without those whose URL lists or versions are no longer kept"
     )
-
-
-UNLISTED = (
-    *(name for name in CrawlChanges.model_fields if name not in _SHORT),
-    "barrier_urls", "behind_walls", "further_back", "only_walls",
-)  # fmt: skip
-"""What lists of crawls leave out: a summary names every page of a site, and a list has hundreds of summaries."""
-
-
-def short_changes(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The part of a crawl's change summary that fits into a list of crawls."""
-    return {name: summary[name] for name in _SHORT if name in summary} if summary else None
 
 
 def change_summary(

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.coverage_words import because
-from crawler.domain.changes.digest import LineChange, PageDigest
+from crawler.domain.changes.page_digest import LineChange, PageDigest
 from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project

@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from crawler.domain.changes.coverage import coverage_sentence
-from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import ChangeKind, feed_counts, feed_pages
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.notice import NoticeKind, Streak, failure_code

@@ -207,7 +207,7 @@ def _compiled(rules: tuple[PatternRule, ...]) -> tuple[_Rule, ...]:
 
 
 def _searcher(rule: PatternRule) -> Callable[[str], object | None]:
-    """Each new URL of most crawls is searched for our own patterns: Python's take a tenth of RE2's time for it."""
+    """Each new URL of most crawls is searched for our own patterns: RE2 would take some 20 times as long for it."""
     return re.compile(rule.pattern).search if rule.is_ours else compile_pattern(rule.pattern).search
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.changes.summary import (
     MOST_TEXT_LINES,
     MOST_TEXT_PAGES,

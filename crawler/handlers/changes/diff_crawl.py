@@ -22,11 +22,11 @@ from crawler.domain.changes.comparison import (
     without_shells,
 )
 from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_places
-from crawler.domain.changes.digest import PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.new_walls import only_walls
 from crawler.domain.changes.newly_watched import found_through
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.changes.readdressed import NewAddress, two_pages
 from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.sign_ins import SignIns

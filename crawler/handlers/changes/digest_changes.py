@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from crawler.domain.changes.digest import PageDigest, digest_of_changes, told_of_page
+from crawler.domain.changes.digest import digest_of_changes, told_of_page
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines

@@ -88,6 +88,7 @@ class Reconcile:
         self._recover_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
         crawls = self._store.open_crawls()
+        self._lanes.is_open(Lane.BROWSER)  # so that it is known before a crawl asks, which would have to wait for it
         for crawl in crawls:
             if crawl.status is CrawlStatus.PENDING:
                 self._start_forgotten(crawl)

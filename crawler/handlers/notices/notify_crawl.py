@@ -19,7 +19,7 @@ from uuid import UUID
 
 from crawler.domain import judging
 from crawler.domain.changes.advice import AdviceWish, Advised
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader

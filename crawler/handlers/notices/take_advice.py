@@ -23,7 +23,7 @@ from crawler.domain.changes.advice import (
     prompt_of,
     read_answer,
 )
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 

@@ -65,3 +65,22 @@ def test_files_that_the_user_takes_no_more_are_not_missed(crawler: Engine, linke
             found = coverage(crawl)
             assert (found["failing"], found["expected"], found["sentence"]) == (False, 1, None), f"run {run}"
             assert told(crawl)["summary"]["removed_pages"] == 0, f"run {run}"
+
+
+def test_why_a_known_page_was_not_compared_is_explained(crawler: Engine) -> None:
+    pages = {"/": page("/a", title="Home", body=TEXT.format("home")), "/a": article("/a")}
+    files: set[str] = set()
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path not in pages:
+            return response(b"", "404 Not Found")
+        return FILE if request.path in files else response(pages[request.path].encode())
+
+    with serving(respond) as site:
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        pages["/"] = page(title="Home", body=TEXT.format("home"))
+        files.add("/a")
+        second = crawler.again(first)
+        found = crawler.tools.crawls.explain_url(second.id, site.url("/a"))
+    assert found.probe is not None
+    assert found.probe.words.startswith("alive: it answers (answer 200). It is not a web page but another kind of file")

@@ -1,8 +1,12 @@
 """What a process that died left half done is found and done by the reconciler."""
 
+import time
+
 import pytest
 
+from crawler.adapters.operating import live_workers
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import Lane
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -41,3 +45,12 @@ def test_the_frontier_of_a_crawl_that_was_deleted_is_closed(crawler: Engine, sit
     crawler.rows("DELETE FROM crawl_jobs WHERE id = :id RETURNING 1", id=crawl.id)
     crawler.tools.crawls.reconcile()
     assert crawl.id not in crawler.tools.frontier.open_crawls()
+
+
+def test_that_nobody_renders_is_known_before_a_crawl_asks(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the first crawl after a quiet time would wait for a browser that nobody has."""
+    monkeypatch.setattr(live_workers, "GONE_SECONDS", 0.05)
+    crawler.tools.redis.flushdb()
+    crawler.tools.crawls.reconcile()
+    time.sleep(0.06)
+    assert not crawler.tools.operating.live_workers.is_open(Lane.BROWSER)

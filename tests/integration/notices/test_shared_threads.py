@@ -14,7 +14,7 @@ import pytest
 from crawler.adapters.notices import webhook_sender
 from crawler.bootstrap.judging import AT_ONCE, FOR_OTHERS
 from crawler.domain import judging
-from crawler.domain.changes.digest import PageDigest
+from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.notices.recipients import read_recipient
 from crawler.domain.notices.templates import rendered

@@ -16,7 +16,7 @@ from crawler.domain.changes.advice import (
     prompt_of,
     read_answer,
 )
-from crawler.domain.changes.digest import LineChange, PageDigest
+from crawler.domain.changes.page_digest import LineChange, PageDigest
 
 PAGE = PageDigest("https://shop.example/terms", None, (LineChange(removed="30 days", added="14 days"),), 0)
 SUMMARY: dict[str, Any] = {"changed_page_urls": [PAGE.url], "new_page_urls": [], "removed_page_urls": []}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from crawler.domain.changes.digest import LineChange, PageDigest
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, OTHER_PAGES, ChangeKind, FeedPage, feed_counts, feed_pages
+from crawler.domain.changes.page_digest import LineChange, PageDigest
 
 
 def summary(**more: Any) -> dict[str, Any]:

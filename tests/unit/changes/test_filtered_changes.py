@@ -3,7 +3,7 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.digest import LONGEST_LINE, digest_of_changes, told_of_page, without_template
+from crawler.domain.changes.digest import digest_of_changes, told_of_page, without_template
 from crawler.domain.changes.filtered_changes import (
     MOST_CHARACTERS,
     MOST_EDITS,
@@ -12,6 +12,7 @@ from crawler.domain.changes.filtered_changes import (
     recount,
     rules_for_random_tokens,
 )
+from crawler.domain.changes.page_digest import LONGEST_LINE
 from crawler.domain.changes.removals import LostPage, Removal
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block, read_blocks

@@ -83,4 +83,10 @@ def test_the_text_in_the_list_is_that_of_the_command(one: Subcommand) -> None:
 def test_a_crawl_in_the_terminal_waits_for_nothing_that_only_other_commands_need() -> None:
     found = imported_with("workers.warm", "crawler.entrypoints.cli.watching.watch_crawl")
     assert "sqlalchemy" in found
-    assert not found & {"requests", "bs4", "crawler.client", "crawler.entrypoints.cli.backend.local"}
+    assert not found & {
+        "requests",
+        "bs4",
+        "crawler.client",
+        "crawler.entrypoints.cli.backend.local",
+        "crawler.domain.changes.digest",
+    }

@@ -1,6 +1,7 @@
 """A bare value that became another is told with what it is a value of; what title and heading both say is told once."""
 
-from crawler.domain.changes.digest import LineChange, PageDigest, digest_of_changes, without_title_again
+from crawler.domain.changes.digest import digest_of_changes, without_title_again
+from crawler.domain.changes.page_digest import LineChange, PageDigest
 from crawler.domain.diffs.block_diff import diff_blocks
 from crawler.domain.diffs.line_context import contexts
 from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from crawler.domain.changes.digest import LineChange, PageDigest
+from crawler.domain.changes.page_digest import LineChange, PageDigest
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.notices.mail import (

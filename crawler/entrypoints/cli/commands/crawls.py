@@ -23,7 +23,7 @@ else:
 with on_first_use():
     from rich.text import Text
 
-    from crawler.domain.changes.summary import short_changes
+    from crawler.domain.changes.listed_summary import short_changes
     from crawler.domain.crawls.crawl import CrawlJob
     from crawler.entrypoints.cli.screen.crawl_page import crawl_lines, state
     from crawler.entrypoints.cli.screen.next_step import after_crawl

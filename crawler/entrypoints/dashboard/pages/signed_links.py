@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.changes.digest import LONGEST_LINE, LineChange
+from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange
 from crawler.domain.crawls.project import Project
 from crawler.domain.diffs.rows import Row
 from crawler.domain.diffs.shown_lines import shown

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from crawler.domain.changes.digest import LineChange
+from crawler.domain.changes.page_digest import LineChange
 from crawler.domain.diffs.word_diff import WordRun
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
