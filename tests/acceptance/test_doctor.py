@@ -67,7 +67,7 @@ def checks(cli: Cli, *options: str) -> dict[str, dict[str, str]]:
     return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--fix",)])
 def test_doctor_looks_at_the_rest_when_postgres_is_away(configured: Cli, options: tuple[str, ...]) -> None:
     configured.environment["CRAWLER_DATABASE_URL"] = "postgresql://u:secret@127.0.0.1:1/x"

@@ -171,6 +171,7 @@ def test_ids_stay_whole_in_a_narrow_terminal(stage: Stage) -> None:
     assert str(stage.crawl) in stage.told("crawl", "list", str(project), COLUMNS="50")
 
 
+@pytest.mark.slow
 def test_the_doctor_says_a_remedy_once(stage: Stage, make_database: MakeDatabase, tmp_path: Path) -> None:
     empty = make_database()
     said = stage.told("doctor", CRAWLER_DATABASE_URL=empty, status=3)

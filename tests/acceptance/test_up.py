@@ -156,6 +156,7 @@ def everything_stops(up: Running) -> None:
     assert up.key not in output + up.cli.logs()
 
 
+@pytest.mark.slow
 def test_without_keys_only_a_loopback_address_is_bound(cli: Cli) -> None:
     refused = cli("up", "--no-auth", "--host", "0.0.0.0", "--port", str(free_port()))
     assert refused.returncode == 2

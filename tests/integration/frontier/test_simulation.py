@@ -26,12 +26,14 @@ def test_every_page_is_stored_once_and_two_workers_take_about_half_the_time(redi
     assert 400 * 0.0017 < one.seconds < 400 * 0.0017 * 1.5
 
 
+@pytest.mark.slow
 def test_hosts_are_asked_once_in_their_delay_whatever_the_workers(redis: Redis) -> None:
     told = Simulation(redis, one_machine(8), Web.alike(20, 50, 0.01, 5.0), POLITE).run(5.5)
     assert told.pages == pytest.approx(20 * 5.5, rel=0.1)
     assert told.pages <= 20 * 6
 
 
+@pytest.mark.slow
 def test_what_is_slowest_holds_all_the_others(redis: Redis) -> None:
     web = Web.alike(hosts=50, pages=20, latency=0.02, kilobytes=5.0)
     slow = COSTS._replace(postgres=5.0)
