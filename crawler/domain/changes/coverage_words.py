@@ -64,5 +64,10 @@ def limited_words(pages: int) -> str:
     return f"{pages:,} pages of the crawl before had no room this time: it stops at max_pages."
 
 
+def no_room_words(addresses: int) -> str:
+    some = "1 address that was" if addresses == 1 else f"{addresses:,} addresses that were"
+    return f"{some} not there before had no room: the crawl stops at max_pages."
+
+
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

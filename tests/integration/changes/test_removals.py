@@ -382,6 +382,27 @@ def test_that_many_pages_are_back_is_told(crawler: Engine, site: Site) -> None:
     assert told(crawl)["changed_page_urls"] == sorted(map(site.url, gone))
 
 
+def test_that_pages_are_back_is_told_if_a_redirect_for_the_time_being_was_told_as_their_end(
+    crawler: Engine, site: Site
+) -> None:
+    """They led to one place in two crawls in a row, and do no more."""
+    paths, kept = [f"/p{n}" for n in range(3)], [f"/kept/{n}" for n in range(6)]
+    lay(site, {"/": [*paths, *kept, "/shop"], "/shop": [], **dict.fromkeys([*paths, *kept], ())})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for runs in (1, 2, 3):
+        faults = [site.set_fault(path, redirect="/shop", status=302) for path in paths]
+        ends = []
+        for _ in range(runs):
+            crawl = crawler.again(crawl)
+            ends += removed_in(crawl)
+        assert ends == ([] if runs == 1 else list(map(site.url, paths)))
+        for fault in faults:
+            site.mend(fault)
+        crawl = crawler.again(crawl)
+        assert told(crawl)["new_page_urls"] == ends, f"after {runs} crawls"
+        assert told(crawl)["changed_page_urls"] == []
+
+
 # ---- where a barrier leads is no page of the site
 
 
