@@ -164,7 +164,7 @@ class Ledger:
             return int(connection.execute(text(_COUNT_UNLINKED), given).scalar_one())
 
     def count_without_room(self, crawl_id: UUID, baseline_id: UUID) -> int:
-        """Addresses that max_pages kept this crawl from, and its baseline did not meet, though it read what leads there."""
+        """Addresses without room in this crawl that its baseline did not meet, though it read what leads there."""
         with transaction(self._engine) as connection:
             given = {"crawl": crawl_id, "before": baseline_id, "reason": Reason.MAX_PAGES.value}
             return int(connection.execute(text(_COUNT_WITHOUT_ROOM), given).scalar_one())
