@@ -5,7 +5,7 @@ are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave
 room, are not missing here: that is news of another kind, or the user's own wish.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -133,6 +133,8 @@ class Found(NamedTuple):
     """The crawl stopped where max_pages says: what it did not reach is said, and is no failure."""
     credentials_of: str | None = None
     """The project's name, if it sends credentials."""
+    unsettled: Container[str] = ()
+    """URLs of pages that the crawl before could not tell about either."""
     sign_ins: SignIns = BY_NAME
     unlinked: int = 0
     """Pages that nothing leads to any more, though something did in the crawl before."""
@@ -160,8 +162,9 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     why = [because(group.model_dump()) for group in groups]
     sentences = [blind_words(**told, why=why, expired=expired)] if why else []
     sentences += [unlinked_words(found.unlinked, told["expected"], is_nofollow=found.is_nofollow)] if fewer else []
-    no_room = sum(_had_no_room(page, found) for page in changes.lost)
-    sentences += [limited_words(no_room)] if no_room >= FEWEST else []
+    no_room = [page.url for page in changes.lost if _had_no_room(page, found)]
+    is_accident = len(no_room) < FEWEST and not any(url in found.unsettled for url in no_room)
+    sentences += [limited_words(len(no_room))] if no_room and not is_accident else []
     sentences += [no_room_words(found.new_without_room)] if found.new_without_room else []
     return Coverage(
         **told,

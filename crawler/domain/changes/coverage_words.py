@@ -61,6 +61,8 @@ def unlinked_words(pages: int, expected: int, *, is_nofollow: bool) -> str:
 
 
 def limited_words(pages: int) -> str:
+    if pages == 1:
+        return "1 page that was known before had no room this time: the crawl stops at max_pages."
     return f"{pages:,} pages of the crawl before had no room this time: it stops at max_pages."
 
 

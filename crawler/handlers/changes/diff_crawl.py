@@ -150,6 +150,7 @@ class DiffCrawl:
         found = Found(
             walls=filtered.standing,
             is_limited=is_limited,
+            unsettled=_unsettled(baseline),
             credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
             sign_ins=sign_ins,
             unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
@@ -183,7 +184,7 @@ class DiffCrawl:
         probed = [probe for probe in self._probes.probed(crawl.id) if probe.url not in no_pages]
         sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, judge, has_credentials=has_credentials)
         sign_ins = sign_ins._replace(places=sign_ins.places | sign_in_places(baseline.change_summary))
-        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        unsettled = _unsettled(baseline)
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
         changes = compare(
             (page for page in self._ledger.seen_pages(baseline.id) if page.url not in no_pages),
@@ -271,6 +272,11 @@ class DiffCrawl:
             return None
         chosen = choose_baseline(self._store.earlier_crawls(crawl), crawl)
         return self._store.get_crawl(chosen.id) if chosen else None
+
+
+def _unsettled(baseline: CrawlJob) -> frozenset[str]:
+    """URLs of pages that it could not tell about when it was compared itself."""
+    return frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

@@ -45,3 +45,17 @@ def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engin
     crawl = crawler.again(crawl)
     assert told(crawl)["new_page_urls"] == [site.url("/fresh")]
     assert told(crawl)["coverage"]["new_without_room"] == 0
+
+
+def test_a_page_that_no_crawl_has_room_to_ask_for_is_said(crawler: Engine, site: Site) -> None:
+    """One that was missed once may have been pushed out by another; nobody knows what became of one missed twice."""
+    crawl = first_crawl(crawler, site)
+    lay(site, {"/": PATHS[1:]})
+    site.remove(PATHS[0])
+    crawl = crawler.again(crawl)
+    assert told(crawl)["coverage"]["sentence"] is None
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        sentence = told(crawl)["coverage"]["sentence"]
+        assert sentence == "1 page that was known before had no room this time: the crawl stops at max_pages."
+        assert told(crawl)["coverage"]["failing"] is False
