@@ -41,6 +41,7 @@ class Coverage(Value):
     unlinked: int = 0
     """Pages that nothing leads to any more; they are compared as long as they answer."""
     lost_links: bool = False
+    new_without_room: int = 0
     sentence: str | None = None
 
 

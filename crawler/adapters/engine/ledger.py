@@ -163,6 +163,12 @@ class Ledger:
             given = {"crawl": crawl_id, "before": baseline_id}
             return int(connection.execute(text(_COUNT_UNLINKED), given).scalar_one())
 
+    def count_without_room(self, crawl_id: UUID, baseline_id: UUID) -> int:
+        """Addresses without room in this crawl that its baseline did not meet, though it read what leads there."""
+        with transaction(self._engine) as connection:
+            given = {"crawl": crawl_id, "before": baseline_id, "reason": Reason.MAX_PAGES.value}
+            return int(connection.execute(text(_COUNT_WITHOUT_ROOM), given).scalar_one())
+
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Store for each URL how many other spellings of it the crawl's pages link to."""
         with transaction(self._engine) as connection:
@@ -240,6 +246,12 @@ SELECT count(*) FROM crawl_discovered_urls u
 JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
     AND b.fetch_state = 'done' AND b.source <> 'known'
 WHERE u.crawl_job_id = :crawl AND u.source = 'known' AND u.fetch_state = 'done'
+"""
+_COUNT_WITHOUT_ROOM = """
+SELECT count(*) FROM crawl_discovered_urls n
+JOIN crawl_discovered_urls p ON p.crawl_job_id = :before AND p.normalized_url = n.parent AND p.fetch_state = 'done'
+LEFT JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = n.normalized_url
+WHERE n.crawl_job_id = :crawl AND n.fetch_state = 'skipped' AND n.reason = :reason AND b.normalized_url IS NULL
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

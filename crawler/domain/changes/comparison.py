@@ -256,7 +256,7 @@ class _Comparison:
         }
         self._barriers = {key: url for url in barriers if (key := key_of(url)) is not None}
         barred = before.behind_barrier(page.target for page in self._remembered.values())
-        self._known = self._known_pages({page.url for page in barred})
+        self._known = self._known_pages({page.url for page in barred if self._is_open(page, unsettled)})
         self._barred = barred + [
             LostPage(key, None, Removal.BLOCKED, page.target) for key, page in self._remembered.items() if page.target
         ]
@@ -277,6 +277,11 @@ class _Comparison:
         """Everything that is known from before the new crawl, by key."""
         earlier = {key: page for key, page in self._last_seen.items() if key in barred or self._was_left_open(key)}
         return self._before.by_key | self._remembered | earlier
+
+    def _is_open(self, page: LostPage, unsettled: Container[str]) -> bool:
+        """Whether a page behind a barrier, by key, was not told as gone then: one that was is new when it is back."""
+        met = (pages[page.url].url for pages in (self._before.by_key, self._last_seen) if page.url in pages)
+        return self._sign_ins.asks(page.target) or any(url in unsettled for url in met)
 
     def _was_left_open(self, key: str) -> bool:
         """Whether the old crawl leaves open what became of a page; one that it found gone is new when it is back."""

@@ -5,7 +5,7 @@ are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave
 room, are not missing here: that is news of another kind, or the user's own wish.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from crawler.domain.changes.closed_sections import (
     seen_sections,
 )
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.coverage_words import because, blind_words, limited_words, unlinked_words
+from crawler.domain.changes.coverage_words import because, blind_words, limited_words, no_room_words, unlinked_words
 from crawler.domain.changes.removals import LostPage, Removal, leads_to
 from crawler.domain.changes.sign_ins import BY_NAME, SignIns
 from crawler.domain.diffs.walls import Wall
@@ -118,6 +118,9 @@ class Coverage(BaseModel):
     lost_links: bool = Field(
         default=False, description="So many of them that new pages may be missed: told like a significant change"
     )
+    new_without_room: int = Field(
+        0, description="Addresses that were not there before and were not fetched, because the crawl stops at max_pages"
+    )
     sentence: str | None = Field(None, description="The same in words; null when all pages were found and compared")
 
 
@@ -130,11 +133,15 @@ class Found(NamedTuple):
     """The crawl stopped where max_pages says: what it did not reach is said, and is no failure."""
     credentials_of: str | None = None
     """The project's name, if it sends credentials."""
+    unsettled: Container[str] = ()
+    """URLs of pages that the crawl before could not tell about either."""
     sign_ins: SignIns = BY_NAME
     unlinked: int = 0
     """Pages that nothing leads to any more, though something did in the crawl before."""
     is_nofollow: bool = False
     """The first page forbids to follow its links."""
+    new_without_room: int = 0
+    """Addresses that were not there before, and for which max_pages had no room."""
 
 
 NOTHING_FOUND = Found()
@@ -155,11 +162,14 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     why = [because(group.model_dump()) for group in groups]
     sentences = [blind_words(**told, why=why, expired=expired)] if why else []
     sentences += [unlinked_words(found.unlinked, told["expected"], is_nofollow=found.is_nofollow)] if fewer else []
-    no_room = sum(_had_no_room(page, found) for page in changes.lost)
-    sentences += [limited_words(no_room)] if no_room >= FEWEST else []
+    no_room = [page.url for page in changes.lost if _had_no_room(page, found)]
+    is_accident = len(no_room) < FEWEST and not any(url in found.unsettled for url in no_room)
+    sentences += [limited_words(len(no_room))] if no_room and not is_accident else []
+    sentences += [no_room_words(found.new_without_room)] if found.new_without_room else []
     return Coverage(
         **told,
         unlinked=found.unlinked,
+        new_without_room=found.new_without_room,
         lost_links=fewer and not found.is_nofollow,
         unseen=tuple(groups[:MOST_REASONS]),
         failing=failing,

@@ -61,7 +61,14 @@ def unlinked_words(pages: int, expected: int, *, is_nofollow: bool) -> str:
 
 
 def limited_words(pages: int) -> str:
+    if pages == 1:
+        return "1 page that was known before had no room this time: the crawl stops at max_pages."
     return f"{pages:,} pages of the crawl before had no room this time: it stops at max_pages."
+
+
+def no_room_words(addresses: int) -> str:
+    some = "1 address that was" if addresses == 1 else f"{addresses:,} addresses that were"
+    return f"{some} not there before had no room: the crawl stops at max_pages."
 
 
 def _joined(parts: Sequence[str]) -> str:

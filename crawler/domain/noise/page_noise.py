@@ -56,7 +56,7 @@ class FilteredPage(NamedTuple):
     gone: bool = False
     """It only says now that there is no such page."""
     returned: bool = False
-    """It only said before that there is no such page."""
+    """It only said before that there is no such page, or that it moved."""
     leads_to: str | None = None
     """It only says now that it moved there."""
     unweighed: int = 0

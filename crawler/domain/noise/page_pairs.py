@@ -88,11 +88,12 @@ class PagePair(NamedTuple):
         was_gone, is_gone = is_not_found(old), is_not_found(new)
         if is_gone and not was_gone:
             return FilteredPage((), (), gone=True)
-        is_sign = new.words <= MOST_WORDS_OF_A_SIGN and not isinstance(new, FileBlocks)
-        target = refresh_target(after.content, self.url) if is_sign else None
+        target = self._leads_to(after, new)
         if target and refresh_target(before.content, self.url) is None:
             return FilteredPage((), (), leads_to=target)
-        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url)
+        # What told the end of a page was no wall in front of it, however it looks: that the page is back is news.
+        returned = (was_gone and not is_gone) or (target is None and self._leads_to(before, old) is not None)
+        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=not returned)
         if self.watched and page.edits and not isinstance(new, FileBlocks):
             page = self._of_part(self.watched, page, before, after, rules)
         if isinstance(new, FileBlocks):
@@ -100,7 +101,12 @@ class PagePair(NamedTuple):
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
-        return page._replace(returned=was_gone and not is_gone)
+        return page._replace(returned=True, texts=None) if returned else page
+
+    def _leads_to(self, side: PageSide, page: PageBlocks) -> str | None:
+        """Where a page sends its reader that says nothing else."""
+        is_sign = page.words <= MOST_WORDS_OF_A_SIGN and not isinstance(page, FileBlocks)
+        return refresh_target(side.content, self.url) if is_sign else None
 
     def _of_part(
         self, part: WatchedPart, page: FilteredPage, before: PageSide, after: PageSide, rules: RuleSet

@@ -6,6 +6,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from crawler.domain.pages.inert import runs
 from crawler.domain.pages.markup_bombs import UnparsablePage
+from crawler.domain.pages.shadow_roots import opened
 from crawler.domain.pages.tag_ids import COMMENT, tag_id, tag_ids
 
 # Nothing here runs, so the parser need not report changes of the tree to itself.
@@ -57,9 +58,10 @@ class PageNodes:
 
 
 def parse(markup: bytes) -> LexborHTMLParser:
-    """Parse a page as a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page."""
+    """Parse a page as a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page, and
+    declared shadow roots are a part of it."""
     try:
-        return LexborHTMLParser(markup, options=_WITHOUT_EVENTS, scripting=True)
+        return LexborHTMLParser(opened(markup), options=_WITHOUT_EVENTS, scripting=True)
     except (SelectolaxError, ValueError, MemoryError) as exc:
         raise UnparsablePage(f"The parser gave up: {exc}.") from exc
 

@@ -65,6 +65,7 @@ class DiffLedger(Protocol):
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
     def shells(self, crawl_id: UUID) -> set[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
+    def count_without_room(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
 
 
@@ -125,6 +126,7 @@ class DiffCrawl:
         has_credentials = self._store.has_credentials(crawl.project_id)
         with self._open_judge(look) as judge:
             changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
+            changes = self._with_new_in_room(baseline, crawl, changes)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
             filtered = filtered._replace(changes=without_shells(filtered.changes, self._ledger.shells(crawl.id)))
@@ -144,13 +146,16 @@ class DiffCrawl:
         *,
         has_credentials: bool,
     ) -> dict[str, Any]:
+        is_limited = crawl.end_reason is EndReason.MAX_PAGES
         found = Found(
             walls=filtered.standing,
-            is_limited=crawl.end_reason is EndReason.MAX_PAGES,
+            is_limited=is_limited,
+            unsettled=_unsettled(baseline),
             credentials_of=self._store.get_project(crawl.project_id).name if has_credentials else None,
             sign_ins=sign_ins,
             unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
             is_nofollow=bool(crawl.stats.get("nofollow_links")),
+            new_without_room=self._ledger.count_without_room(crawl.id, baseline.id) if is_limited else 0,
         )
         summary = change_summary(
             filtered.changes,
@@ -179,7 +184,7 @@ class DiffCrawl:
         probed = [probe for probe in self._probes.probed(crawl.id) if probe.url not in no_pages]
         sign_ins = self._find_sign_ins(crawl.id, seen, probed, key_of, judge, has_credentials=has_credentials)
         sign_ins = sign_ins._replace(places=sign_ins.places | sign_in_places(baseline.change_summary))
-        unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
+        unsettled = _unsettled(baseline)
         before = barred_probes(self._probes.probed(baseline.id), key_of, sign_ins)
         changes = compare(
             (page for page in self._ledger.seen_pages(baseline.id) if page.url not in no_pages),
@@ -219,6 +224,21 @@ class DiffCrawl:
         key_of = keys_of(crawl.config)
         return frozenset(key for url in self._ledger.light_links(crawl.id) if (key := key_of(url)))
 
+    def _with_new_in_room(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
+        """A crawl that stopped at max_pages did not see all pages, but it saw the links of those that it read: a page
+        to which none of them led, and a known page leads now, is new."""
+        alike = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
+        if baseline.end_reason is not EndReason.MAX_PAGES or not alike:
+            return changes
+        known = {*(page.url for page in changes.lost), *changes.fetched_otherwise, *changes.barriers}
+        unknown = [url for url in changes.not_compared if url not in known]
+        new = self._ledger.linked_first_now(crawl.id, baseline.id, unknown) if unknown else set()
+        return replace(
+            changes,
+            new=tuple(sorted({*changes.new, *new})),
+            not_compared=tuple(url for url in changes.not_compared if url not in new),
+        )
+
     def _without_newly_watched(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
         """Pages that the earlier crawl took for spellings of one page are not new because they are told apart now.
         Those to which nothing led then are: an address that only a new revision has is news of that page.
@@ -252,6 +272,11 @@ class DiffCrawl:
             return None
         chosen = choose_baseline(self._store.earlier_crawls(crawl), crawl)
         return self._store.get_crawl(chosen.id) if chosen else None
+
+
+def _unsettled(baseline: CrawlJob) -> frozenset[str]:
+    """URLs of pages that it could not tell about when it was compared itself."""
+    return frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
 
 
 def _saw_all(earlier: CrawlJob, crawl: CrawlJob) -> bool:

@@ -332,6 +332,77 @@ def test_a_page_that_is_gone_after_an_error_of_the_whole_site_is_removed(crawler
     assert removed_in(crawler.again(crawl)) == [site.url("/p3")]
 
 
+# ---- back after it said that it was gone
+
+STORY = page(
+    title="The old harbour | Acme",
+    body="".join(f"<p>The {n} boat of the old harbour was built and sold in spring.</p>" for n in "abcdef"),
+)
+SIGNS_LIKE_WALLS = {
+    "nothing but a title": page(title="404 | Acme"),
+    "an error": page(title="Not found | Acme", body="<h1>404</h1><p>Something went wrong.</p>"),
+    "a refresh": page(
+        title="Acme", head='<meta http-equiv="refresh" content="0; url=/kept/0">', body="<p>Redirecting…</p>"
+    ),
+}
+
+
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("sign", SIGNS_LIKE_WALLS)
+def test_that_a_page_is_back_is_told_if_its_end_was(crawler: Engine, site: Site, sign: str) -> None:
+    """What said so looks like a wall; but nobody was told that the page could not be seen."""
+    kept = [f"/kept/{n}" for n in range(4)]
+    lay(site, {"/": [*kept, "/a"], "/a": STORY, **dict.fromkeys(kept, ())})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for run in range(2):
+        lay(site, {"/a": SIGNS_LIKE_WALLS[sign]})
+        crawl = crawler.again(crawl)
+        assert removed_in(crawl) == [site.url("/a")]
+        crawl = crawler.again(crawl)
+        assert removed_in(crawl) == []
+        lay(site, {"/a": STORY})
+        crawl = crawler.again(crawl)
+        assert told(crawl)["changed_page_urls"] == [site.url("/a")], f"run {run}"
+        crawl = crawler.again(crawl)
+        assert told(crawl)["changed_page_urls"] == []
+
+
+@pytest.mark.quick(1)
+def test_that_many_pages_are_back_is_told(crawler: Engine, site: Site) -> None:
+    """They said one and the same in place of a third of the site, and how to sign in."""
+    gone, kept = [f"/gone/{n}" for n in range(10)], [f"/kept/{n}" for n in range(16)]
+    texts = {path: STORY.replace("old harbour", f"harbour of {path}") for path in [*gone, *kept]}
+    lay(site, {"/": [*gone, *kept], **texts})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, dict.fromkeys(gone, page(title="Page not found", body="<p>Search, or log in to see more.</p>")))
+    crawl = crawler.again(crawl)
+    assert removed_in(crawl) == sorted(map(site.url, gone))
+    lay(site, texts)
+    crawl = crawler.again(crawl)
+    assert told(crawl)["changed_page_urls"] == sorted(map(site.url, gone))
+
+
+def test_that_pages_are_back_is_told_if_a_redirect_for_the_time_being_was_told_as_their_end(
+    crawler: Engine, site: Site
+) -> None:
+    """They led to one place in two crawls in a row, and do no more."""
+    paths, kept = [f"/p{n}" for n in range(3)], [f"/kept/{n}" for n in range(6)]
+    lay(site, {"/": [*paths, *kept, "/shop"], "/shop": [], **dict.fromkeys([*paths, *kept], ())})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    for runs in (1, 2, 3):
+        faults = [site.set_fault(path, redirect="/shop", status=302) for path in paths]
+        ends = []
+        for _ in range(runs):
+            crawl = crawler.again(crawl)
+            ends += removed_in(crawl)
+        assert ends == ([] if runs == 1 else list(map(site.url, paths)))
+        for fault in faults:
+            site.mend(fault)
+        crawl = crawler.again(crawl)
+        assert told(crawl)["new_page_urls"] == ends, f"after {runs} crawls"
+        assert told(crawl)["changed_page_urls"] == []
+
+
 # ---- where a barrier leads is no page of the site
 
 

@@ -164,6 +164,7 @@ def test_the_summary_has_the_agreed_shape_and_then_ours() -> None:
             "code": None,
             "unlinked": 0,
             "lost_links": False,
+            "new_without_room": 0,
             "sentence": "Only 2 of 3 pages could be compared, because 1 answered with a server error.",
         },
         "not_compared": 1,
