@@ -788,7 +788,9 @@ def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage
     ):
         told = stage.told(closed, "schedule", "set", "PROJECT", "--webhook", address, status=2)
         assert told.startswith(f"--webhook: {opened} may not be reached from here")
-        assert told.endswith(f"stop the service ('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={opened}.")
+        assert told.endswith(
+            f"start the service ('crawler up'; stop it first if it runs) with CRAWLER_EGRESS_ALLOW={opened}."
+        )
         open_ = stage.here.but(CRAWLER_EGRESS_ALLOW=opened)
         assert address in stage.told(open_, "schedule", "set", "PROJECT", "--webhook", address)
     stage.told(stage.there, "schedule", "set", "PROJECT", "--webhook", "http://127.0.0.1:9/hook")
@@ -860,11 +862,12 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
 def test_a_site_that_the_workers_may_not_reach_is_not_watched(stage: Stage, address: str) -> None:
     tools = stage.engine.tools
     before = len(tools.store.list_projects(limit=100))
-    tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=())
+    tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=("127.0.0.1:8088",))
     for place in (stage.here, stage.there):
         told = stage.told(place, "watch", f"http://{address}/prices", status=2)
         assert told.startswith(f"{address} may not be reached from here, as it is no public address;")
-        assert f"stop the service ('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={address}. " in told
+        assert "start the service ('crawler up'; stop it first if it runs)" in told
+        assert f"with CRAWLER_EGRESS_ALLOW=127.0.0.1:8088,{address}. " in told, "what is open stays open"
         assert "'crawler run' reaches it" in told
     assert len(tools.store.list_projects(limit=100)) == before
     tools.operating.live_workers.announce("fetcher@host", ["fetch"], egress=(address,))
