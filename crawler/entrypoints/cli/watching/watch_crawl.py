@@ -14,18 +14,18 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import BUILT_IN, Project, checked_name
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.hosts.credentials import CredentialKind
+from crawler.entrypoints.cli.actions.page_changes import show_text
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
-from crawler.entrypoints.cli.input.names import LATEST
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
-from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.screen.next_step import after_run
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
-from crawler.entrypoints.cli.screen.terminal import short_id
+from crawler.entrypoints.cli.screen.terminal import console, short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
@@ -39,6 +39,9 @@ else:
 
 LOOK_SECONDS = 0.05
 DRAW_SECONDS = 0.25
+SHOWN_PAGES = 3
+SHOWN_LINES = 5
+"""Changed pages whose first changed lines are shown, and how many of these."""
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
@@ -198,6 +201,7 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
         return 1
     if not as_json:
         show_summary(tools, crawl, _title(crawl, order))
+        _show_words(tools, crawl)
     try:
         if order.export_to is not None:
             _export(tools, crawl, order.export_to, order.formats)
@@ -206,8 +210,15 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
             typer.echo(json.dumps(summary(crawl)))
     check_completed(tools, crawl)
     if not as_json:
-        after_crawl(crawl, LATEST)
+        after_run(crawl)
     return 0
+
+
+def _show_words(tools: App, crawl: CrawlJob) -> None:
+    """The first changed lines; the rest is for 'crawler changes'."""
+    if crawl.change_summary and crawl.change_summary["changed_page_urls"]:
+        for page in tools.changes.describe.texts(crawl, SHOWN_PAGES, SHOWN_LINES):
+            show_text(console(), page)
 
 
 def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[ExportFormat]) -> None:
