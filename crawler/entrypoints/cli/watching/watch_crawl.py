@@ -14,11 +14,11 @@ from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import BUILT_IN, Project, checked_name
 from crawler.domain.exports.files import ExportFormat
 from crawler.domain.hosts.credentials import CredentialKind
-from crawler.entrypoints.cli.actions.page_changes import show_text
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order
+from crawler.entrypoints.cli.screen.changed_text import show_text
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
@@ -77,7 +77,7 @@ def _is_nothing_to_lose(tools: App) -> bool:
 def _project(tools: App, order: Order) -> Iterator[Project]:
     """The project of this name. One that is made now is forgotten if its first crawl cannot even begin."""
     new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
-    project = tools.store.find_project(new.name) or _watched(tools, order) or tools.store.add_project(new)
+    project = _known(tools, order, new.name) or tools.store.add_project(new)
     try:
         for name, value in (order.headers or {}).items():
             _keep_header(tools, project, order.seed.origin, name, value)
@@ -88,18 +88,25 @@ def _project(tools: App, order: Order) -> Iterator[Project]:
         raise
 
 
+def _known(tools: App, order: Order, name: str) -> Project | None:
+    """The project of this name, or the one that was made for this URL in another way, such as 'crawler watch'."""
+    named = tools.store.find_project(name)
+    found = named or _watched(tools, order)
+    if found is None or not order.named_by_url:
+        return found
+    alone = ", which is this page alone" if found.settings.max_pages == 1 else ""
+    if alone or not named:
+        _say(f"This is a crawl of the project {found.name}{alone}; --project NAME crawls it as another one.")
+    return found
+
+
 def _watched(tools: App, order: Order) -> Project | None:
-    """The project that was made for this URL in another way, such as 'crawler watch'; the oldest of several."""
+    """The oldest project of this URL, if the project's name was not given."""
     if not order.named_by_url:
         return None
     known = tools.store.list_projects(limit=MOST_OF_ONE_URL, search=order.seed.href)
     same = [one for one in known if one.website_url == order.seed.href and one.id not in BUILT_IN]
-    if not same:
-        return None
-    found = min(same, key=lambda one: one.id)
-    alone = ", which is this page alone" if found.settings.max_pages == 1 else ""
-    _say(f"This is a crawl of the project {found.name}{alone}; --project NAME crawls it as another one.")
-    return found
+    return min(same, key=lambda one: one.id, default=None)
 
 
 def _has_begun(tools: App, project: Project) -> bool:
