@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -136,7 +136,7 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
         crawl = tools.crawls.start(
             project.id,
             seed_url=order.seed.href,
-            config=order.config,
+            config=_config(tools, project, order),
             urls=order.urls,
             opened=order.opened,
             max_seconds=RUN_SECONDS,
@@ -145,6 +145,16 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
         raise told_in_options(exc) from exc
     # Seed it here while the workers are still starting; the coordinator then finds it done.
     return tools.crawls.seed(crawl.id)
+
+
+def _config(tools: App, project: Project, order: Order) -> dict[str, Any]:
+    """The options of this crawl. From the second on it learns noise, as scheduled crawls do.
+
+    The first has nothing to compare with, and is not made to wait for second looks. Those of the second are at pages
+    that seem changed, just where they are needed.
+    """
+    learns = project.settings.learn_noise is None and not order.urls and tools.store.has_full_crawl(project.id)
+    return {**order.config, **({"learn_noise": True} if learns else {})}
 
 
 def _join(tools: App, running: CrawlJob) -> CrawlJob:
