@@ -79,7 +79,8 @@ def watch(
         typer.echo(json.dumps(shown, indent=2))
         return
     screen = console()
-    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
+    what = f"all of {seed.host}, from {href} on" if site and seed.path != "/" else href
+    screen.print(clean(f"Watching {what} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
     if chosen.note:
         alone = "" if site else " From now on that is this page alone; --site means all its pages."
         screen.print(clean(f"{chosen.note}{alone} --name NAME makes another project."), soft_wrap=True)

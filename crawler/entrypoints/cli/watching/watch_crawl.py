@@ -23,6 +23,7 @@ from crawler.entrypoints.cli.screen.closing_words import check_completed, show_s
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_run
+from crawler.entrypoints.cli.screen.scope_words import scope_words
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
 from crawler.entrypoints.cli.screen.terminal import console, short_id
@@ -175,6 +176,8 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
     lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
+            if not quiet and (words := scope_words(crawl)):
+                view.note(words)
             draw_at = 0.0
             while not crawl.status.is_over and not crawl.paused:
                 time.sleep(LOOK_SECONDS)
