@@ -78,8 +78,10 @@ def test_a_page_that_was_run_is_watched_alone_and_that_is_said(crawler: Engine, 
 
 
 def test_settings_of_the_run_stay_and_are_named(crawler: Engine, site: Site, watch: Watch) -> None:
-    ran = run_project(crawler, site.url(), max_depth=3, exclude_patterns=["/x"])
-    assert "It keeps its settings (exclude_patterns, max_depth)." in watch(site.url(), "--site")[1]
+    lay(site, {"/": []})
+    ran = run_project(crawler, site.url(), delay_seconds=0, exclude_patterns=["/x"], use_sitemaps=False)
+    told = watch(site.url(), "--site")[1]
+    assert "It keeps its settings (delay_seconds, exclude_patterns, use_sitemaps)." in told
     assert crawler.tools.store.get_project(ran.id).settings == ran.settings
 
 
