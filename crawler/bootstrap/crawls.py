@@ -15,6 +15,7 @@ from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.hosts.robots import product_token
 from crawler.handlers.crawls.check_reach import CheckReach
 from crawler.handlers.crawls.control_crawl import ControlCrawl
@@ -50,7 +51,10 @@ class Crawls:
 
     @cached_property
     def check_reach(self) -> CheckReach:
-        return CheckReach(lambda: self._app.operating.egress_of(LANE_QUEUE[Lane.HTTP]))
+        return CheckReach(self._egress)
+
+    def _egress(self) -> EgressRule:
+        return self._app.operating.egress_of(LANE_QUEUE[Lane.HTTP])
 
     @cached_property
     def seed(self) -> SeedCrawl:
@@ -108,6 +112,7 @@ class Crawls:
             self._app.hints,
             self._app.events,
             self._app.clock,
+            self._egress,
         )
 
     @cached_property

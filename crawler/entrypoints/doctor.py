@@ -251,10 +251,9 @@ def _mail(tools: App, *, connect: bool) -> list[Check]:
     except CrawlerError as exc:
         return [told("mail", exc)._replace(required=False)]
     if mailing and lack:
-        remedy = "Set CRAWLER_SMTP_URL=smtp://user:password@host:port and CRAWLER_MAIL_FROM=name@example.org."
         many = f"{mailing} schedules and recipients ask for mails"
         wants = "1 schedule or recipient asks for mails" if mailing == 1 else many
-        return [Check("mail", ok=False, message=f"{wants}. {lack}", fix=remedy, required=False)]
+        return [Check("mail", ok=False, message=f"{wants}. {lack}", fix="Name a mail server.", required=False)]
     return _mail_server(tools) if connect and tools.notices.mailer.place else []
 
 

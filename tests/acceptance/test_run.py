@@ -134,7 +134,7 @@ def run_and_export_write_the_same_markdown(cli: Cli, site: Site, done: dict[str,
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("nonsense", "must begin with http:// or https://"),
+        ("nonsense", "write one such as example.org, or http://nonsense for a machine of that name"),
         ("ftp://example.org/", "Only http and https"),
         ("http://user:pw@example.org/", "user name or password"),
         ("http://127.1/", "unusual notation"),

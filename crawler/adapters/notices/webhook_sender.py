@@ -55,7 +55,7 @@ class WebhookSender:
             curl.perform()
             status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         except pycurl.error as exc:
-            why = closed_words(target.href) if refused else _why(exc)
+            why = closed_words(target.href, self._options.rule) if refused else _why(exc)
             return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()

@@ -69,8 +69,8 @@ _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 # Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
 _ORIGIN = re.compile(r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?=[/?#]|$)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_THIS_MACHINE = frozenset({"localhost", "localhost."})
-_LOOPBACK = "127.0.0.1"
+_LONGEST_VALUE = 500
+"""Characters of a setting that are printed whole."""
 
 
 class Target(NamedTuple):
@@ -99,13 +99,21 @@ def _target(scheme: str, host: str, port: str | None) -> Target:
     return Target(scheme, host.lower(), number, literal_address(host))
 
 
-def closed_words(url: str) -> str:
-    """That a URL's host may not be reached, and what to set where if it should be; without a full stop."""
+def closed_words(url: str, rule: "EgressRule") -> str:
+    """That a URL's host may not be reached by this rule, and what to set where if it should be; without a full stop.
+
+    The value is the whole setting: with the new address alone, what is open now would be closed by the next start.
+    """
     target = target_of(url)
     endpoint = f"{target.host}:{target.port}"
+    value = ",".join(dict.fromkeys((*rule.entries(), endpoint)))
+    if len(value) > _LONGEST_VALUE:
+        setting = f"{endpoint} added to CRAWLER_EGRESS_ALLOW, with a comma"
+    else:
+        setting = f"CRAWLER_EGRESS_ALLOW={value}"
     return (
-        f"{endpoint} may not be reached from here, as it is no public address; if it should be, stop the service "
-        f"('crawler up') and start it again with CRAWLER_EGRESS_ALLOW={endpoint}"
+        f"{endpoint} may not be reached from here, as it is no public address; if it should be, start the service "
+        f"('crawler up'; stop it first if it runs) with {setting}"
     )
 
 
@@ -184,6 +192,21 @@ class EgressRule:
                 endpoints.add(_endpoint(entry))
         return cls(tuple(networks), frozenset(endpoints))
 
+    def entries(self) -> tuple[str, ...]:
+        """What is open, as `parse` reads it: each once, and no address that an open network holds anyway."""
+        wide = tuple(str(network) for network in dict.fromkeys(self.networks) if not self._is_inside_another(network))
+        return (*wide, *(_written(*one) for one in sorted(self.endpoints) if not self._is_in_a_network(one[0])))
+
+    def _is_inside_another(self, network: Network) -> bool:
+        return any(
+            network != other and network.version == other.version and network.subnet_of(other)  # type: ignore[arg-type]
+            for other in self.networks
+        )
+
+    def _is_in_a_network(self, host: str) -> bool:
+        address = _parse(host)
+        return address is not None and any(address in network for network in self.networks)
+
     def opened(self, host: str, port: int) -> Self:
         """A copy of this rule with one more open endpoint."""
         return type(self)(self.networks, self.endpoints | {(_canonical(host), port)})
@@ -235,6 +258,10 @@ def _endpoint(entry: str) -> tuple[str, int]:
     if not re.fullmatch(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host):
         raise SettingsError(f"The egress entry {entry!r} does not name a host.")
     return _canonical(host), int(port)
+
+
+def _written(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _canonical(host: str) -> str:

@@ -4,9 +4,13 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 from crawler.domain.urls.url import Url, parse
+from crawler.errors import InvalidUrl
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE).match
 _THIS_MACHINE = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE).match
+
+_MAIL = re.compile(r"[^@\s/:]{1,64}@([^@\s/:]{1,253})").fullmatch
+_LONGEST_SHOWN = 60
 
 
 def has_scheme(text: str) -> bool:
@@ -20,8 +24,30 @@ def typed_url(text: str) -> Url:
     """
     said = text.strip()
     if not has_scheme(said):
+        if why := why_no_address(said):
+            raise InvalidUrl(why)
         said = f"{'http' if _THIS_MACHINE(said) else 'https'}://{said.lstrip('/')}"
     return parse(said)
+
+
+def why_no_address(text: str) -> str | None:
+    """What is wrong with something typed that has no scheme, with an example; None if it may be an address."""
+    said = text.strip()
+    host = re.split(r"[/?#]", said, maxsplit=1)[0]
+    if not said:
+        return "No address was given; write one such as example.org."
+    if mail := _MAIL(said):
+        return f"{shown(said)} looks like a mail address; write a web address such as {mail[1]}."
+    if any(map(str.isspace, host)):
+        return f"{shown(said)} has a blank in the name of its host; write an address such as example.org."
+    if host.isdecimal():
+        return f"{shown(said)} is a number without a host; write an address such as localhost:8080."
+    return None
+
+
+def shown(text: str) -> str:
+    """Something typed, as a sentence quotes it."""
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
 def typed_page(text: str, home: str) -> str:

@@ -15,5 +15,6 @@ class CheckReach:
 
     def __call__(self, url: str, addresses: Sequence[str] = ()) -> None:
         """Raises EgressRefused for an address that is spelled out, or for a name that leads to closed ones alone."""
-        if self._rule().is_closed(url, addresses):
-            raise EgressRefused(f"{closed_words(url)}.")
+        rule = self._rule()
+        if rule.is_closed(url, addresses):
+            raise EgressRefused(f"{closed_words(url, rule)}.")

@@ -4,6 +4,7 @@ What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; s
 `adapters/engine/ledger.py`.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ledger import SeedState
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
-from crawler.domain.hosts.egress import closed_words
+from crawler.domain.hosts.egress import EgressRule, closed_words
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
@@ -50,6 +51,7 @@ class FinishCrawl:
         hints: Hints,
         events: Events,
         clock: Clock,
+        egress: Callable[[], EgressRule],
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -60,6 +62,7 @@ class FinishCrawl:
         self._hints = hints
         self._events = events
         self._clock = clock
+        self._egress = egress
 
     def __call__(self, crawl_id: UUID) -> CrawlJob:
         """End the crawl if it is over. Safe to repeat, and safe to call too early: then nothing happens."""
@@ -142,11 +145,24 @@ class FinishCrawl:
         now = self._clock()
         reached = seed.state in _SEED_REACHED or seed.reason == Reason.EXISTS
         if crawl.pages_crawled == 0 and crawl.crawl_type is not CrawlType.FETCH_ONLY and not reached:
-            why = _why_no_seed(crawl, end_reason, seed)
+            why = self._why_no_seed(crawl, end_reason, seed)
             ended = crawl.fail(f"{why}{self._advice(crawl, seed.reason)}", now)
         else:
             ended = crawl.complete(end_reason, now)
         return self._change(crawl, ended)
+
+    def _why_no_seed(self, crawl: CrawlJob, end_reason: EndReason, seed: SeedState) -> str:
+        if seed.state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
+            most = limits_of(crawl).max_fetches
+            return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
+        if seed.state == FetchState.QUEUED:
+            return f"{crawl.seed_url} could not be fetched in time."
+        if seed.reason == Reason.EGRESS:
+            with suppress(EgressRefused):  # it names no host that could be opened
+                return f"{crawl.seed_url} could not be fetched: {closed_words(seed.url, self._egress())}"
+        told = ", ".join(filter(None, (f"HTTP {seed.http_status}" if seed.http_status else "", seed.error)))
+        detail = f" ({told})" if told else ""
+        return f"{crawl.seed_url} could not be fetched: {name_of(seed.reason) if seed.reason else seed.state}{detail}"
 
     def _advice(self, crawl: CrawlJob, reason: str | None) -> str:
         """What to do if a site that took the project's credentials before refuses them."""
@@ -215,17 +231,3 @@ def _leftover(crawl: CrawlJob) -> Reason:
         return Reason.CANCELLED
     too_late = crawl.status is CrawlStatus.FAILED or crawl.end_reason in _TOO_LATE
     return Reason.HOST_BLOCKED if too_late else Reason.MAX_PAGES
-
-
-def _why_no_seed(crawl: CrawlJob, end_reason: EndReason, seed: SeedState) -> str:
-    if seed.state == FetchState.QUEUED and end_reason is EndReason.MAX_PAGES:
-        most = limits_of(crawl).max_fetches
-        return f"{crawl.seed_url} could not be fetched with {most} requests, all that max_pages allows; raise it."
-    if seed.state == FetchState.QUEUED:
-        return f"{crawl.seed_url} could not be fetched in time."
-    if seed.reason == Reason.EGRESS:
-        with suppress(EgressRefused):  # it names no host that could be opened
-            return f"{crawl.seed_url} could not be fetched: {closed_words(seed.url)}"
-    told = ", ".join(filter(None, (f"HTTP {seed.http_status}" if seed.http_status else "", seed.error)))
-    detail = f" ({told})" if told else ""
-    return f"{crawl.seed_url} could not be fetched: {name_of(seed.reason) if seed.reason else seed.state}{detail}"

@@ -124,7 +124,7 @@ def check_webhook(rule: EgressRule, url: str, name: str) -> None:
     except EgressRefused as exc:
         raise InvalidConfig(f"{name}: {exc.message}") from exc
     if is_closed:
-        raise InvalidConfig(f"{name}: {closed_words(url)}.")
+        raise InvalidConfig(f"{name}: {closed_words(url, rule)}.")
 
 
 def schedule_config(given: dict[str, Any]) -> ScheduleConfig:

@@ -14,6 +14,10 @@ from crawler.domain.notices.schedule import ScheduleConfig
 from crawler.errors import RedisUnavailable
 
 _NAMES = ("CRAWLER_SMTP_URL", "CRAWLER_MAIL_FROM")
+_REMEDY = (
+    "name a mail server in the dashboard (System, Settings), while everything runs, or start 'crawler up' with "
+    "CRAWLER_SMTP_URL=smtp://user:password@mail.example.org:587 and CRAWLER_MAIL_FROM=crawler@example.org"
+)
 
 
 class WarnAboutChannels:
@@ -43,7 +47,7 @@ class WarnAboutChannels:
         if not self._lacks:
             return None
         names, are = " and ".join(self._lacks), "is" if len(self._lacks) == 1 else "are"
-        return f"No mail will be sent: {names} {are} not set."
+        return f"No mail will be sent: {names} {are} not set; {_REMEDY}."
 
 
 def _gone(at: datetime) -> str:
@@ -56,7 +60,6 @@ def _of_workers(there: Notifiers) -> str | None:
     if without <= 0:
         return None
     names = " and ".join(_NAMES)
-    remedy = "set them where the workers are started, and start them again"
     if not there.able_to_mail:
-        return f"No mail will be sent: the workers run without {names}; {remedy}."
-    return f"Some mails will not be sent: {without} of {there.workers} notify workers run without {names}; {remedy}."
+        return f"No mail will be sent: the workers run without {names}; {_REMEDY}."
+    return f"Some mails will not be sent: {without} of {there.workers} notify workers run without {names}; {_REMEDY}."

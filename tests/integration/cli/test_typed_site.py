@@ -1,5 +1,6 @@
 """A site is typed without its scheme: https first, http where nobody speaks TLS."""
 
+import re
 import socket
 import ssl
 import threading
@@ -77,6 +78,16 @@ def test_what_a_proxy_reaches_is_not_tried_from_here(monkeypatch: pytest.MonkeyP
     assert typed_site.typed_site("example.org", by_proxy=True).scheme == "https"
 
 
-def test_a_word_is_no_address() -> None:
-    with pytest.raises(InvalidUrl, match="must begin with http"):
-        typed_site.typed_site("nonsense", by_proxy=False)
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("nonsense", "write one such as example.org, or http://nonsense for a machine of that name."),
+        ("", "No address was given"),
+        ("8089", "is a number without a host"),
+        ("exa mple", "has a blank"),
+        ("me@example.org", "looks like a mail address"),
+    ],
+)
+def test_a_word_is_no_address(typed: str, told: str) -> None:
+    with pytest.raises(InvalidUrl, match=re.escape(told)):
+        typed_site.typed_site(typed, by_proxy=False)

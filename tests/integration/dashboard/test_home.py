@@ -260,10 +260,10 @@ def test_an_address_that_may_not_be_reached_is_refused_where_it_is_pasted_with_w
         answer = visitor.post(path, fields)
         assert answer.status_code == 422
         assert "10.0.0.7:8080 may not be reached from here" in answer.text
-        assert "start it again with CRAWLER_EGRESS_ALLOW=10.0.0.7:8080" in answer.text
+        assert "with CRAWLER_EGRESS_ALLOW=127.0.0.0/8,10.0.0.7:8080" in answer.text
         assert 'url-wrong"' in answer.text, "beside the field"
     imported = visitor.post("/import", {"urls": typed, "what": "page"})
-    assert "CRAWLER_EGRESS_ALLOW=10.0.0.7:8080" in imported.text
+    assert "CRAWLER_EGRESS_ALLOW=127.0.0.0/8,10.0.0.7:8080" in imported.text
     assert crawler.tools.store.list_projects(5) == []
 
 

@@ -21,7 +21,11 @@ from workers.announce import Announcer
 
 DAILY = {"enabled": True, "frequency": "daily"}
 MAILS = {**DAILY, "notification_email": "ops@example.org"}
-UNSET = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set."
+REMEDY = (
+    "name a mail server in the dashboard (System, Settings), while everything runs, or start 'crawler up' with "
+    "CRAWLER_SMTP_URL=smtp://user:password@mail.example.org:587 and CRAWLER_MAIL_FROM=crawler@example.org."
+)
+UNSET = f"No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set; {REMEDY}"
 
 
 def warned(crawler: Engine, **schedule: object) -> tuple[str, ...]:
@@ -63,7 +67,7 @@ def test_the_settings_of_the_workers_count_where_there_are_workers(crawler: Engi
     assert mixed.startswith("Some mails will not be sent: 1 of 2 notify workers")
     book.leave("notify@able", ["notify"])
     (told,) = warned(crawler, **MAILS)
-    assert told.startswith("No mail will be sent: the workers run without CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM")
+    assert told == f"No mail will be sent: the workers run without CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM; {REMEDY}"
 
 
 def test_a_worker_that_can_mail_says_so(crawler: Engine) -> None:

@@ -146,7 +146,7 @@ def test_a_webhook_to_an_internal_address_is_never_dialled(crawler: Engine) -> N
     assert kept.status == "blocked"
     assert kept.answer
     assert kept.answer.startswith("Not delivered: 169.254.169.254:80 may not be reached from here, ")
-    assert kept.answer.endswith("start it again with CRAWLER_EGRESS_ALLOW=169.254.169.254:80.")
+    assert kept.answer.endswith("with CRAWLER_EGRESS_ALLOW=127.0.0.0/8,169.254.169.254:80.")
 
 
 def test_a_mail_server_that_is_down_costs_the_webhook_nothing(crawler: Engine) -> None:

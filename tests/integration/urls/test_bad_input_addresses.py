@@ -87,8 +87,8 @@ def test_a_seed_at_an_inner_address_fails_its_crawl_and_says_why(
     assert crawl.status is CrawlStatus.FAILED
     assert crawl.error_message == (
         "http://169.254.169.254/latest/ could not be fetched: 169.254.169.254:80 may not be reached from here, as it "
-        "is no public address; if it should be, stop the service ('crawler up') and start it again with "
-        "CRAWLER_EGRESS_ALLOW=169.254.169.254:80"
+        "is no public address; if it should be, start the service ('crawler up'; stop it first if it runs) with "
+        "CRAWLER_EGRESS_ALLOW=127.0.0.0/8,169.254.169.254:80"
     )
     assert dialled == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project
-from crawler.entrypoints.cli.screen.next_step import after_changes, after_crawl, suggest
+from crawler.entrypoints.cli.screen.next_step import after_changes, after_crawl, after_run, suggest
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SHOP = Project.create(name="Winter shop", website_url="https://shop.example/", now=NOW)
@@ -84,3 +84,18 @@ def test_nothing_is_said_into_a_pipe(capsys: pytest.CaptureFixture[str], monkeyp
 def test_names_are_quoted_for_the_shell() -> None:
     told = said(lambda: suggest("crawl", "list", "$(reboot) [bold]it's", to="its crawls"))
     assert "crawler crawl list '$(reboot) [bold]it'\"'\"'s'" in told
+
+
+@pytest.mark.parametrize(
+    ("fields", "command"),
+    [
+        ({}, "crawler watch https://shop.example/ --site"),
+        ({"compared_to": SHOP.id, "change_summary": {"summary": NOTHING}}, "crawler report"),
+        ({"compared_to": SHOP.id, "change_summary": {"summary": NOTHING | {"changed_pages": 1}}}, "crawler changes"),
+        ({"crawl_type": CrawlType.FETCH_ONLY}, "crawler report"),
+    ],
+)
+def test_a_first_run_leads_to_how_changes_are_noticed(fields: dict[str, Any], command: str) -> None:
+    told = " ".join(said(lambda: after_run(crawl(**fields))).split())
+    assert told.startswith(f"Next: {command} ")
+    assert ("run it again later to see what changed" in told) == (not fields)

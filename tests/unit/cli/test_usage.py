@@ -31,7 +31,10 @@ def told(*arguments: str) -> str:
         (("host", "delay", "h.test", "soon"), "SECONDS takes a number, not 'soon'."),
         (("run",), "URL is missing; 'crawler run -h' shows how it is written."),
         (("crawl", "cancel"), "CRAWL is missing; 'crawler crawl cancel -h' shows how it is written."),
-        (("run", "http://h.test/", "b"), "'b' is too much; 'crawler run -h' shows how it is written."),
+        (
+            ("run", "http://h.test/", "b"),
+            "'b' is one argument more than this command takes; 'crawler run -h' shows how it is written.",
+        ),
         (("run", "http://h.test/", "--nope"), "There is no option --nope; 'crawler run -h' lists those there are."),
         (("run", "http://h.test/", "--max-page", "3"), "There is no option --max-page; did you mean --max-pages?"),
         (("run", "http://h.test/", "--max-pages"), "--max-pages needs a value."),

@@ -151,5 +151,20 @@ def test_a_url_is_known_to_be_closed_before_it_is_dialled(url: str, addresses: t
 
 @pytest.mark.parametrize("url", ["http://127.0.0.62:8902/a", "https://intranet.example/", "http://[::1]:8080/"])
 def test_what_to_set_is_what_the_setting_takes(url: str) -> None:
-    entry = closed_words(url).rpartition("=")[2]
-    assert not EgressRule.parse([entry]).is_closed(url, ["10.0.0.7"])
+    open_now = EgressRule.parse(["127.0.0.1:8088", "10.1.0.0/16", "10.1.2.3:80", "[::1]:81", "opened.example:82"])
+    value = closed_words(url, open_now).rpartition("=")[2]
+    rule = EgressRule.parse(value.split(","))
+    assert not rule.is_closed(url, ["10.0.0.7"])
+    assert rule.entries()[0] == "10.1.0.0/16"
+    assert rule.endpoints > {("127.0.0.1", 8088), ("::1", 81), ("opened.example", 82)}, "what is open stays open"
+    assert "10.1.2.3" not in value, "the network holds it"
+
+
+def test_a_long_setting_is_not_printed_whole() -> None:
+    open_now = EgressRule.parse([f"host{number}.example:80" for number in range(100)])
+    words = closed_words("http://127.0.0.1:8026/", open_now)
+    assert words.endswith("with 127.0.0.1:8026 added to CRAWLER_EGRESS_ALLOW, with a comma")
+
+
+def test_a_network_inside_another_is_named_once() -> None:
+    assert EgressRule.parse(["127.0.0.0/8", "127.0.0.1", "::1", "127.0.0.0/8"]).entries() == ("127.0.0.0/8", "::1/128")

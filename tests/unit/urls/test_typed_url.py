@@ -29,3 +29,26 @@ def test_a_missing_scheme_is_added(typed: str, meant: str) -> None:
 def test_what_is_no_web_address_is_refused(typed: str) -> None:
     with pytest.raises(InvalidUrl):
         typed_url(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("", "No address was given; write one such as example.org."),
+        ("exa mple", "'exa mple' has a blank in the name of its host; write an address such as example.org."),
+        ("8088", "'8088' is a number without a host; write an address such as localhost:8080."),
+        ("8088/a", "'8088/a' is a number without a host; write an address such as localhost:8080."),
+        ("me@example.org", "'me@example.org' looks like a mail address; write a web address such as example.org."),
+        ("me:secret@example.org", "The URL holds a user name or password; those are not sent."),
+    ],
+)
+def test_what_is_wrong_is_said_with_an_example(typed: str, told: str) -> None:
+    with pytest.raises(InvalidUrl) as refused:
+        typed_url(typed)
+    assert refused.value.message == told
+
+
+def test_a_long_text_is_not_quoted_whole() -> None:
+    with pytest.raises(InvalidUrl) as refused:
+        typed_url("a b" * 1000)
+    assert len(refused.value.message) < 200

@@ -5,14 +5,13 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from crawler.domain.changes.summary import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges, PageText
+from crawler.domain.changes.summary import MOST_TEXT_LINES, MOST_TEXT_PAGES, CrawlChanges
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.urls.typed_url import has_scheme, typed_page
 from crawler.entrypoints.cli.input.names import meant
-from crawler.entrypoints.cli.screen.diff_lines import changed_lines
+from crawler.entrypoints.cli.screen.changed_text import show_text
 from crawler.entrypoints.cli.screen.next_step import command_line
 from crawler.entrypoints.cli.screen.terminal import clean, console, moment
-from crawler.entrypoints.cli.screen.terminal_text import count
 
 if TYPE_CHECKING:
     from crawler.domain.crawls.project import Project
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_PROJECTS = 20
 """Projects of the page's host that are looked through."""
-_NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
 
 
 class PageOf(NamedTuple):
@@ -70,21 +68,6 @@ def _show_whole(screen: Console, backend: "Backend", page: PageOf) -> None:
     changed = next(one for one in page.changes.changed_pages or () if one.url == page.url)
     for line in backend.diff(page.project.id, changed).unified.splitlines():
         screen.print(clean(line), style={"+": "green", "-": "red"}.get(line[:1]), soft_wrap=True)
-
-
-def show_text(screen: Console, page: PageText, *, title: bool = True) -> None:
-    if title:
-        screen.print()
-        screen.print(clean(page.url), style="bold", soft_wrap=True)
-    for line in page.lines:
-        for text in changed_lines(screen, line):
-            screen.print(text, soft_wrap=True)
-    if page.more:
-        whole = command_line("changes", page.url)
-        said = f"… and {count(page.more, 'more change')}; '{whole}' shows all of them."
-        screen.print(clean(said), style="dim", soft_wrap=True)
-    if page.note or not page.lines:
-        screen.print(clean(page.note or _NO_LINES), style="dim")
 
 
 def _kind(page: PageOf) -> str:

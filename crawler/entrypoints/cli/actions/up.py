@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from crawler.bootstrap import App
+from crawler.config import Settings
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
@@ -29,6 +30,7 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
         address, number = host or settings.api_host, settings.api_port if port is None else port
         if settings.no_auth and not is_loopback(address):
             raise Invalid(f"Without keys anybody who reaches {address} could steer the crawler; bind 127.0.0.1.")
+        settings = with_free_monitor_port(settings, number)
         monitor = (settings.flower_host, settings.flower_port)
         _check_ports(address, number, *monitor)
         tools.hints.ping()
@@ -52,6 +54,26 @@ def run_stack(host: str | None, port: int | None, *, verbose: bool, no_auth: boo
             troubles(states)
 
         return supervisor.run_forever(lambda: _restart_servers(tools), watch)
+
+
+def with_free_monitor_port(settings: Settings, taken: int) -> Settings:
+    """Flower at another port, if its own is in use and nobody chose it. `taken`: the service's port."""
+    host, port = settings.flower_host, settings.flower_port
+    if "flower_port" in settings.model_fields_set:
+        return settings
+    try:
+        check_port_free(host, port, "CRAWLER_FLOWER_PORT")
+    except Conflict:
+        is_free = False
+    else:
+        is_free = port != taken
+    if is_free:
+        return settings
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        found = probe.getsockname()[1]
+    told = f"Port {port} is in use, so the tasks' monitor (Flower) is at port {found} this time."
+    Stderr().print(f"{told} CRAWLER_FLOWER_PORT chooses one.", style="dim", soft_wrap=True)
+    return settings.model_copy(update={"flower_port": found})
 
 
 def _check_ports(address: str, number: int, flower_host: str, flower_port: int) -> None:

@@ -28,8 +28,9 @@ with on_first_use():
     from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
     from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
     from crawler.domain.diffs.text_diff import TextDiff
-    from crawler.entrypoints.cli.actions.page_changes import page_named, show_page, show_text
+    from crawler.entrypoints.cli.actions.page_changes import page_named, show_page
     from crawler.entrypoints.cli.backend.service_errors import told_as_ours
+    from crawler.entrypoints.cli.screen.changed_text import show_text
     from crawler.entrypoints.cli.screen.diff_lines import changed_lines
     from crawler.entrypoints.cli.screen.next_step import after_changes, command_line
     from crawler.entrypoints.cli.screen.stderr import Stderr

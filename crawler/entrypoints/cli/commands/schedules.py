@@ -163,7 +163,7 @@ def mute(
     """Tell nobody for a while: of the project, or of changes of a page or by a watch rule."""
     name = _mute(project, hours, page, rule)
     if not hours:
-        console().print("It is told again.")
+        console().print(clean(f"Changes of {page or rule or name} are told again."), soft_wrap=True)
         return
     until, whole = datetime.now(UTC) + timedelta(hours=hours), page is None and rule is None
     what = name if whole else f"{page or rule} of {name}"
@@ -178,7 +178,7 @@ def mute(
 def unmute(project: ProjectName, page: MutedPage = None, rule: MutedRule = None) -> None:
     """Tell again what was muted: the project, or a page, or a watch rule."""
     name = _mute(project, 0, page, rule)
-    console().print(clean(f"{page or rule or name} is told again."), soft_wrap=True)
+    console().print(clean(f"Changes of {page or rule or name} are told again."), soft_wrap=True)
 
 
 def _mute(project: str, hours: float, page: str | None, rule: str | None) -> str:

@@ -7,24 +7,32 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
-from crawler.errors import Conflict, CrawlerError, EgressRefused
+from crawler.errors import CrawlerError, EgressRefused
 from crawler.lazy_module import on_first_use
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from crawler.domain.crawls.crawl import CrawlJob
+    from crawler.entrypoints.cli.backend.backend import Backend
 
 with on_first_use():
     from crawler.config import load_settings
-    from crawler.domain.crawls.project import name_after
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.domain.urls.url import parse
-    from crawler.entrypoints.cli.backend.service_errors import in_option_names, told_as_ours
+    from crawler.entrypoints.cli.actions.watched_project import choose_project, first_look, take_back
+    from crawler.entrypoints.cli.backend.service_errors import in_option_names
     from crawler.entrypoints.cli.input.typed_site import check_known, typed_address
-    from crawler.entrypoints.cli.screen.next_step import command_line, suggest
+    from crawler.entrypoints.cli.screen.next_step import suggest
+    from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console
+    from crawler.entrypoints.cli.screen.terminal_text import count
     from crawler.handlers.notices.watch_url import settings_of_one_page
 
 
@@ -52,41 +60,53 @@ def watch(
     }  # fmt: skip
     schedule: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
-    called = name or name_after(href.partition("://")[2].rstrip("/"))
     with open_backend() as backend, _unlike_run():
         backend.check_reach(href)
-        try:
-            with told_as_ours():
-                project = backend.create_project(called, href)
-        except Conflict as exc:
-            change, now_ = command_line("schedule", "set", called), command_line("schedule", "run-now", called)
-            raise Conflict(f"{exc.message} '{change}' changes how it is watched, '{now_}' checks it now.") from exc
+        chosen = choose_project(backend, href, name)
+        project = chosen.project
         try:
             if not site:
                 backend.change_project(project.id, {"settings": settings_of_one_page()})
             with in_option_names():
                 kept = backend.change_schedule(project.id, schedule)
                 crawl_id = backend.run_schedule(project.id)
+            crawl = _first(backend, crawl_id)
         except CrawlerError:
-            backend.delete_project(project.id)  # what cannot be watched leaves nothing behind
+            take_back(backend, chosen)  # what cannot be watched leaves nothing behind
             raise
-        works = backend.has_workers()
     if as_json:
         shown = {"project_id": str(project.id), "crawl_id": str(crawl_id), "schedule": kept.model_dump(mode="json")}
         typer.echo(json.dumps(shown, indent=2))
         return
     screen = console()
-    screen.print(clean(f"Watching {href} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
+    what = f"all of {seed.host}, from {href} on" if site and seed.path != "/" else href
+    screen.print(clean(f"Watching {what} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
+    if chosen.note:
+        alone = "" if site else " From now on that is this page alone; --site means all its pages."
+        screen.print(clean(f"{chosen.note}{alone} --name NAME makes another project."), soft_wrap=True)
     for warning in kept.warnings:
         screen.print(clean(warning), style="yellow", soft_wrap=True)
-    first = "begins now" if works else "waits until workers run: 'crawler up' starts them"
-    screen.print(f"Its first crawl {first}.", soft_wrap=True)
-    if not works:
+    screen.print(f"Its first crawl {_state(crawl)}.", soft_wrap=True)
+    if crawl is None:
         suggest("up", to="start workers; leave it running")
     elif not (email or webhook):
         suggest("schedule", "set", project.name, "--email", "ADDRESS", to="tell somebody")
-    else:
+    elif not crawl.status.is_over:
         suggest("crawl", "watch", project.name, to="look on until it is over")
+
+
+def _first(backend: "Backend", crawl_id: "UUID") -> "CrawlJob | None":
+    """The first crawl with its first page, if that comes soon; None where no workers run."""
+    if not backend.has_workers():
+        return None
+    with Stderr().status("Fetching it …"):
+        return first_look(backend, crawl_id)
+
+
+def _state(crawl: "CrawlJob | None") -> str:
+    if crawl is None:
+        return "waits until workers run: 'crawler up' starts them"
+    return f"is over: {count(crawl.pages_crawled, 'page')}" if crawl.status.is_over else "begins now"
 
 
 @contextmanager
@@ -103,4 +123,4 @@ def _whom(schedule: ScheduleOverview, email: str | None, webhook: str | None) ->
     told = " and ".join(filter(None, (email, webhook)))
     if not told:
         return "nobody is told yet"
-    return f"{told} is to be told of changes" if schedule.warnings else f"{told} is told of changes"
+    return f"changes are to be sent to {told}" if schedule.warnings else f"changes are sent to {told}"

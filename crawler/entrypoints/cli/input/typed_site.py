@@ -2,16 +2,25 @@
 
 from crawler.adapters.curl.first_contact import is_unknown, speaks_tls, takes_connections
 from crawler.config import Settings
-from crawler.domain.urls.typed_url import has_scheme, typed_url
+from crawler.domain.urls.typed_url import has_scheme, shown, typed_url, why_no_address
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.run_options import opened_for
 from crawler.errors import InvalidUrl
 
+_LONGEST_NAME = 63
+"""Characters of one label of a host's name."""
+
 
 def typed_site(text: str, *, by_proxy: bool) -> Url:
     """The URL that is meant. A word that could be anything is none. What a proxy reaches cannot be tried from here."""
-    if has_scheme(text) or (not {".", ":"} & set(text.partition("/")[0]) and "localhost" not in text):
+    if has_scheme(text):
         return parse(text)
+    if why := why_no_address(text):
+        raise InvalidUrl(why)
+    host = text.strip().partition("/")[0]
+    if not {".", ":"} & set(host) and "localhost" not in text:
+        example = f"http://{host} for a machine of that name" if len(host) <= _LONGEST_NAME else "http://host"
+        raise InvalidUrl(f"{shown(text)} is not a whole web address; write one such as example.org, or {example}.")
     url = typed_url(text)
     if url.scheme == "http" or by_proxy or speaks_tls(*opened_for(url)):
         return url

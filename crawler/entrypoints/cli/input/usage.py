@@ -83,7 +83,8 @@ def _other(wrong: Any) -> str:
         )
     if message.startswith("Got unexpected extra argument"):
         extra = _IN_BRACKETS.search(message.partition("argument(s)")[2] or message)
-        return f"{(extra.group(1) if extra else message)!r} is too much; {_help(wrong)} shows how it is written."
+        said = repr(extra.group(1) if extra else message)
+        return f"{said} is one argument more than this command takes; {_help(wrong)} shows how it is written."
     return f"{_shown(message).rstrip('.')}."
 
 

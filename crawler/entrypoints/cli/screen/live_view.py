@@ -76,6 +76,10 @@ class LiveView:
         """Print a sentence that stays above the view."""
         self._console.print(fit(sentence, 10_000), style="yellow", soft_wrap=True)
 
+    def note(self, sentence: str) -> None:
+        """As a warning, of something that is as it should be."""
+        self._console.print(fit(sentence, 10_000), style="dim", soft_wrap=True)
+
     def show(self, seen: CrawlSnapshot) -> None:
         if self._live:
             self._live.update(draw(seen, self._console.width, self._console.height, self._title), refresh=True)

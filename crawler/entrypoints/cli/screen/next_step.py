@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project
 
 _COUNTS = ("new_pages", "changed_pages", "removed_pages")
@@ -41,6 +41,15 @@ def after_crawl(crawl: CrawlJob, name: str) -> None:
         suggest("changes", *named, to="what changed in their text")
     elif crawl.pages_crawled:
         suggest("report", *named, to="broken links, redirects, titles and more")
+
+
+def after_run(crawl: CrawlJob) -> None:
+    """After 'crawler run': its first crawl has nothing to compare with, so it says how a change is noticed."""
+    if crawl.compared_to is None and crawl.pages_crawled and crawl.crawl_type is not CrawlType.FETCH_ONLY:
+        daily = "check it daily, and be told; or run it again later to see what changed"
+        suggest("watch", crawl.seed_url, "--site", to=daily)
+    else:
+        after_crawl(crawl, "latest")
 
 
 def after_changes(crawl: CrawlJob, project: Project, *, scheduled: bool) -> None:

@@ -226,7 +226,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
     if closed := reasons.get(Reason.EGRESS):
         yield (
             f"{count(closed, 'URL')} {'was' if closed == 1 else 'were'} not asked for: only public addresses and the "
-            "host and port typed as URL may be reached; CRAWLER_EGRESS_ALLOW=host:port opens others."
+            "host and port typed as URL may be reached; host:port in CRAWLER_EGRESS_ALLOW opens others, with commas."
         )
     if limited := reasons.get(Reason.RATE_LIMITED):
         yield f"{count(limited, 'URL')} answered 429 again and again; crawl with a longer --delay."

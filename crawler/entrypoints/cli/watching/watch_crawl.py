@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,16 +16,17 @@ from crawler.domain.exports.files import ExportFormat
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
-from crawler.entrypoints.cli.input.names import LATEST
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order
+from crawler.entrypoints.cli.screen.changed_text import show_text
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
-from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.screen.next_step import after_run
+from crawler.entrypoints.cli.screen.scope_words import scope_words
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
-from crawler.entrypoints.cli.screen.terminal import short_id
+from crawler.entrypoints.cli.screen.terminal import console, short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
@@ -39,6 +40,9 @@ else:
 
 LOOK_SECONDS = 0.05
 DRAW_SECONDS = 0.25
+SHOWN_PAGES = 3
+SHOWN_LINES = 5
+"""Changed pages whose first changed lines are shown, and how many of these."""
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
 DIFF_PATIENCE_SECONDS = 20.0
@@ -74,7 +78,7 @@ def _is_nothing_to_lose(tools: App) -> bool:
 def _project(tools: App, order: Order) -> Iterator[Project]:
     """The project of this name. One that is made now is forgotten if its first crawl cannot even begin."""
     new = Project.create(name=checked_name(order.project), website_url=order.seed.href, now=tools.clock())
-    project = tools.store.find_project(new.name) or _watched(tools, order) or tools.store.add_project(new)
+    project = _known(tools, order, new.name) or tools.store.add_project(new)
     try:
         for name, value in (order.headers or {}).items():
             _keep_header(tools, project, order.seed.origin, name, value)
@@ -85,18 +89,25 @@ def _project(tools: App, order: Order) -> Iterator[Project]:
         raise
 
 
+def _known(tools: App, order: Order, name: str) -> Project | None:
+    """The project of this name, or the one that was made for this URL in another way, such as 'crawler watch'."""
+    named = tools.store.find_project(name)
+    found = named or _watched(tools, order)
+    if found is None or not order.named_by_url:
+        return found
+    alone = ", which is this page alone" if found.settings.max_pages == 1 else ""
+    if alone or not named:
+        _say(f"This is a crawl of the project {found.name}{alone}; --project NAME crawls it as another one.")
+    return found
+
+
 def _watched(tools: App, order: Order) -> Project | None:
-    """The project that was made for this URL in another way, such as 'crawler watch'; the oldest of several."""
+    """The oldest project of this URL, if the project's name was not given."""
     if not order.named_by_url:
         return None
     known = tools.store.list_projects(limit=MOST_OF_ONE_URL, search=order.seed.href)
     same = [one for one in known if one.website_url == order.seed.href and one.id not in BUILT_IN]
-    if not same:
-        return None
-    found = min(same, key=lambda one: one.id)
-    alone = ", which is this page alone" if found.settings.max_pages == 1 else ""
-    _say(f"This is a crawl of the project {found.name}{alone}; --project NAME crawls it as another one.")
-    return found
+    return min(same, key=lambda one: one.id, default=None)
 
 
 def _has_begun(tools: App, project: Project) -> bool:
@@ -126,7 +137,7 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
         crawl = tools.crawls.start(
             project.id,
             seed_url=order.seed.href,
-            config=order.config,
+            config=_config(tools, project, order),
             urls=order.urls,
             opened=order.opened,
             max_seconds=RUN_SECONDS,
@@ -135,6 +146,16 @@ def _start(tools: App, project: Project, order: Order) -> CrawlJob:
         raise told_in_options(exc) from exc
     # Seed it here while the workers are still starting; the coordinator then finds it done.
     return tools.crawls.seed(crawl.id)
+
+
+def _config(tools: App, project: Project, order: Order) -> dict[str, Any]:
+    """The options of this crawl. From the second on it learns noise, as scheduled crawls do.
+
+    The first has nothing to compare with, and is not made to wait for second looks. Those of the second are at pages
+    that seem changed, just where they are needed.
+    """
+    learns = project.settings.learn_noise is None and not order.urls and tools.store.has_full_crawl(project.id)
+    return {**order.config, **({"learn_noise": True} if learns else {})}
 
 
 def _join(tools: App, running: CrawlJob) -> CrawlJob:
@@ -155,6 +176,8 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
     lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
+            if not quiet and (words := scope_words(crawl)):
+                view.note(words)
             draw_at = 0.0
             while not crawl.status.is_over and not crawl.paused:
                 time.sleep(LOOK_SECONDS)
@@ -198,6 +221,7 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
         return 1
     if not as_json:
         show_summary(tools, crawl, _title(crawl, order))
+        _show_words(tools, crawl)
     try:
         if order.export_to is not None:
             _export(tools, crawl, order.export_to, order.formats)
@@ -206,8 +230,15 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
             typer.echo(json.dumps(summary(crawl)))
     check_completed(tools, crawl)
     if not as_json:
-        after_crawl(crawl, LATEST)
+        after_run(crawl)
     return 0
+
+
+def _show_words(tools: App, crawl: CrawlJob) -> None:
+    """The first changed lines; the rest is for 'crawler changes'."""
+    if crawl.change_summary and crawl.change_summary["changed_page_urls"]:
+        for page in tools.changes.describe.texts(crawl, SHOWN_PAGES, SHOWN_LINES):
+            show_text(console(), page)
 
 
 def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[ExportFormat]) -> None:

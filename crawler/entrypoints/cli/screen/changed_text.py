@@ -1,0 +1,26 @@
+"""What changed in the text of one page, line by line."""
+
+from rich.console import Console
+
+from crawler.domain.changes.summary import PageText
+from crawler.entrypoints.cli.screen.diff_lines import changed_lines
+from crawler.entrypoints.cli.screen.next_step import command_line
+from crawler.entrypoints.cli.screen.terminal import clean
+from crawler.entrypoints.cli.screen.terminal_text import count
+
+_NO_LINES = "No line of its text differs; its title or description does, or the order of its lines."
+
+
+def show_text(screen: Console, page: PageText, *, title: bool = True) -> None:
+    if title:
+        screen.print()
+        screen.print(clean(page.url), style="bold", soft_wrap=True)
+    for line in page.lines:
+        for text in changed_lines(screen, line):
+            screen.print(text, soft_wrap=True)
+    if page.more:
+        whole = command_line("changes", page.url)
+        said = f"… and {count(page.more, 'more change')}; '{whole}' shows all of them."
+        screen.print(clean(said), style="dim", soft_wrap=True)
+    if page.note or not page.lines:
+        screen.print(clean(page.note or _NO_LINES), style="dim")
