@@ -13,7 +13,7 @@ Which addresses are forbidden: `domain/hosts/egress.py`.
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crawler.adapters.browser.pinned_dial import MAX_HEAD_BYTES, Dialer, DialFailed, Link, NameFinder
@@ -64,9 +64,10 @@ class EgressProxy:
         self._dialer = Dialer(self._names, upstream, connect_seconds)
         self._max_visit_bytes = max_visit_bytes
 
-    async def open_door(self, opened: tuple[str, int] | None = None) -> "Door":
+    async def open_door(self, opened: tuple[str, int] | None = None, owner: Hashable = None) -> "Door":
+        """`owner`: whose names share what hung name servers hold up."""
         rule = self._rule.opened(*opened) if opened else self._rule
-        return await Door(self._dialer, rule, self._max_visit_bytes).open()
+        return await Door(self._dialer, rule, self._max_visit_bytes, owner).open()
 
     async def wall_door(self) -> "Door":
         """A door that lets nothing through: for requests of the browser outside of visits."""
@@ -79,8 +80,9 @@ class EgressProxy:
 class Door:
     """One listening port, its egress rule, and what happened at it."""
 
-    def __init__(self, dialer: Dialer, rule: EgressRule | None, max_bytes: int) -> None:
+    def __init__(self, dialer: Dialer, rule: EgressRule | None, max_bytes: int, owner: Hashable = None) -> None:
         self._dialer = dialer
+        self._owner = owner
         self._rule = rule
         self._bytes_left = max_bytes
         self._server: asyncio.Server | None = None
@@ -159,7 +161,7 @@ class Door:
             self._fail(writer, endpoint, Failure(Reason.EGRESS, "Nothing may be reached outside of a visit."))
             return None
         try:
-            link = await self._dialer.dial(target, self._rule, tunnel=tunnel)
+            link = await self._dialer.dial(target, self._rule, tunnel=tunnel, owner=self._owner)
         except DialFailed as exc:
             self._fail(writer, endpoint, Failure(exc.reason, exc.message))
             return None

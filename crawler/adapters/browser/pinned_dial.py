@@ -5,7 +5,7 @@ the name has here must be allowed, as in the HTTP lane.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -46,13 +46,17 @@ class NameFinder:
         self._waiting: dict[str, list[asyncio.Future[LookupResult]]] = {}
         self._loop.add_reader(self._lookup.fileno(), self._collect)
 
-    async def find(self, host: str) -> Sequence[str]:
+    async def find(self, host: str, owner: Hashable = None) -> Sequence[str]:
         answer = self._lookup.find(host, self._loop.time())
         if answer is None:
             future: asyncio.Future[LookupResult] = self._loop.create_future()
             self._waiting.setdefault(host, []).append(future)
-            self._lookup.ask(host)
-            answer = await future
+            self._lookup.ask(host, owner)
+            try:
+                answer = await future
+            except asyncio.CancelledError:
+                self._give_up(host, future)
+                raise
         if not answer.addresses:
             raise DialFailed(Reason.DNS, answer.error)
         return answer.addresses
@@ -60,6 +64,14 @@ class NameFinder:
     def close(self) -> None:
         self._loop.remove_reader(self._lookup.fileno())
         self._lookup.close()
+
+    def _give_up(self, host: str, future: "asyncio.Future[LookupResult]") -> None:
+        waiting = self._waiting.get(host, [])
+        if future in waiting:
+            waiting.remove(future)
+            if not waiting:
+                del self._waiting[host]
+                self._lookup.forget(host)
 
     def _collect(self) -> None:
         for host, answer in self._lookup.answers(self._loop.time()):
@@ -78,11 +90,11 @@ class Dialer:
     def login(self) -> bytes:
         return self._upstream.login if self._upstream else b""
 
-    async def dial(self, target: Target, rule: EgressRule, *, tunnel: bool) -> Link:
+    async def dial(self, target: Target, rule: EgressRule, *, tunnel: bool, owner: Hashable = None) -> Link:
         """Open a connection. `tunnel`: for any bytes; else for a single plain HTTP request."""
         try:
             async with asyncio.timeout(self._connect_seconds):
-                addresses = (target.address,) if target.address else await self._names.find(target.host)
+                addresses = (target.address,) if target.address else await self._names.find(target.host, owner)
         except TimeoutError as exc:
             raise DialFailed(Reason.DNS, "The name lookup took too long.") from exc
         allowed = [address for address in addresses if rule.allows(address, target.port, target.host)]

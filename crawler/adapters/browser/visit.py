@@ -101,7 +101,7 @@ class Visit:
     async def render(self) -> RenderedPage:
         """Render the page. Raises TabLost or a PlaywrightError when the browser itself failed."""
         try:
-            self._door = door = await self._proxy.open_door(self._request.opened)
+            self._door = door = await self._proxy.open_door(self._request.opened, self._request.owner)
             self._gate = gate = Gate(
                 self._request,
                 door,

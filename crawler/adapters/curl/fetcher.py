@@ -163,6 +163,8 @@ class CurlFetcher:
         self._free += (transfer for transfer in unfinished if transfer.options is self._options)
         self._running.clear()
         self._waiting.clear()
+        for host in self._waiting_for:
+            self._lookup.forget(host)
         self._waiting_for.clear()
         self._finished.clear()
         self._sent.clear()
@@ -200,7 +202,7 @@ class CurlFetcher:
         else:
             self._waiting[transfer] = now + self._connect_seconds
             self._waiting_for.setdefault(host, []).append(transfer)
-            self._lookup.ask(host)
+            self._lookup.ask(host, transfer.request.owner)
 
     def _resolved(self, transfer: Transfer, answer: LookupResult, now: float) -> None:
         if not answer.addresses:
@@ -277,7 +279,11 @@ class CurlFetcher:
             if deadline > now:
                 return
             del self._waiting[transfer]
-            self._waiting_for[transfer.target.host].remove(transfer)
+            waiting = self._waiting_for[transfer.target.host]
+            waiting.remove(transfer)
+            if not waiting:
+                del self._waiting_for[transfer.target.host]
+                self._lookup.forget(transfer.target.host)
             self._finish(transfer, now, Reason.DNS, "The name lookup took too long.")
 
     # finishing

@@ -67,7 +67,7 @@ def make_celery(settings: Settings) -> Celery:
         result_backend=settings.results,
         task_default_queue="coordinator",
         task_default_queue_type=settings.broker_queue_type,
-        task_queues=[durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, OWN)],
+        task_queues=[durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, *OWN.values())],
         task_create_missing_queues=False,
         task_routes={name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
         # JSON in both directions: a pickle in the broker is refused, never loaded.

@@ -46,7 +46,7 @@ class CeleryQueue:
         """Number of messages in the queue."""
         return self.lengths([queue])[queue]
 
-    def lengths(self, queues: Iterable[str] = (*QUEUES, OWN)) -> dict[str, int]:
+    def lengths(self, queues: Iterable[str] = (*QUEUES, *OWN.values())) -> dict[str, int]:
         try:
             # A kept connection: connecting takes ten times as long as asking.
             with self._app.pool.acquire(block=True) as connection:

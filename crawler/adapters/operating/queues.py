@@ -5,11 +5,14 @@
 
 from crawler.domain.crawls.frontier import Lane
 
-COORDINATOR = "coordinator"
-"""Where other services send starts of crawls."""
-OWN = "control"
-"""What we send to coordinators ourselves. They take messages from both in turn, so nobody who sends a great many can
-hold up the crawls of others. Every worker on the queue for others is on this one, too."""
+OWN = {
+    "coordinator": "control",
+    "compare": "own_compare",
+    "notify": "own_notify",
+    "ingest": "own_ingest",
+}
+"""Beside queues that anybody may send to, those of our own messages. Workers take from both in turn, so nobody who
+sends a great many can hold up the crawls of others. Every worker on the queue for others is on ours, too."""
 QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {
@@ -29,5 +32,5 @@ ROUTES = {
     "crawler.embed_documents": "ingest",
 }
 """For everybody."""
-OWN_ROUTES = {task: OWN if queue == COORDINATOR else queue for task, queue in ROUTES.items()}
+OWN_ROUTES = {task: OWN[queue] for task, queue in ROUTES.items()}
 """For our own messages."""

@@ -1,5 +1,6 @@
 """Fetch request and fetch result: one request and its response, as values without I/O."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +34,8 @@ class FetchRequest:
     """Monotonic time after which the request is not sent, but fails as a timeout: its turn at the host is over."""
     once: bool = False
     """Never resend on a new connection when a kept one breaks: the host may have seen it, and has a gap to keep."""
+    owner: Hashable = None
+    """Whose request it is: what can hang is shared among owners, so that one leaves room for the others."""
     context: Any = None
     """The caller's own data, returned unchanged with the result."""
 

@@ -187,7 +187,7 @@ class ScrapeBody(PageOptions):
 
 class BatchBody(PageOptions):
     urls: list[Annotated[Text, Field(max_length=2000), AfterValidator(_with_scheme)]] = Field(
-        min_length=1, max_length=MOST_BATCH
+        min_length=1, max_length=MOST_BATCH, fail_fast=True
     )
     ignore_invalid_urls: bool = Field(default=False, alias="ignoreInvalidURLs")
     append_to_id: Text | None = Field(None, max_length=100)

@@ -5,6 +5,7 @@ Leases that expire all the same go back by `adapters/frontier/lua/reap.lua`.
 
 import time
 from collections.abc import Iterable, Sequence
+from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import from_ms
@@ -37,6 +38,9 @@ class HeldLeases:
     def settled(self, leases: Iterable[Lease]) -> None:
         for lease in leases:
             self._held.pop((lease.host, lease.token), None)
+
+    def crawls(self) -> set[UUID]:
+        return {lease.crawl_id for lease, _ in self._held.values()}
 
     def holdings(self) -> list[Holding]:
         """Who has had its lease for how long."""

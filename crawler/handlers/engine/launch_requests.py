@@ -79,6 +79,7 @@ class LaunchRequests:
                 refused.append(request)
             elif request is not None:
                 request.start_by = start_by
+                request.owner = ticket.context.crawl.project_id
                 request.once = ticket.lease.gap_ms > 0
                 self._fetcher.submit(request)
                 launched += 1

@@ -47,12 +47,16 @@ class ShiftHints:
     def wake_other_lane(self) -> None:
         self._wake(self._other)
 
-    def finish_crawls(self, crawl_ids: Iterable[UUID]) -> None:
+    def finish_crawls(self, crawl_ids: Iterable[UUID]) -> set[UUID]:
+        """Those that are over."""
+        found = set()
         for crawl_id in crawl_ids:
             stats = self._frontier.stats(crawl_id)
             if stats is not None and stats.finished:
+                found.add(crawl_id)
                 with suppress(RedisUnavailable):  # the reconciler also checks whether crawls are over
                     self._hints.finish_crawl(crawl_id)
+        return found
 
     def _wake(self, lane: Lane) -> None:
         pairs, next_due = self._frontier.due(lane, 1)

@@ -58,6 +58,8 @@ MAX_PAIRS = 100
 BEAT_SECONDS = 0.2
 """How often a shift reports that it is at work and reads how many shifts are. They share each host's limit."""
 LINGER_SECONDS = 0.3
+FINISH_SECONDS = 0.25
+"""How often a shift that waits for some crawls looks whether others are over."""
 STOP_SECONDS = 5.0
 """How long requests in flight may take after the worker is asked to stop. Then their leases go to other workers."""
 STALL_SECONDS = 2.0
@@ -135,6 +137,9 @@ class _Shift:
         self._settled: list[LeaseResult] = []
         self._oldest = 0.0
         self._touched: set[UUID] = set()
+        self._progressed: set[UUID] = set()
+        """Crawls of which something was settled since the shift last looked whether they are over."""
+        self._next_finish = 0.0
         self._next_claim = 0.0
         self._next_due: float | None = 0.0
         self._live = 1
@@ -164,6 +169,7 @@ class _Shift:
             self._drive(now, stopping=stopping)
             self._flush_if_due(stopping=stopping)
             if self._is_busy and now < stop_by:
+                self._finish_others(now)
                 continue
             if stopping:
                 return self._end("stopped" if self._should_stop() else "time")
@@ -388,6 +394,7 @@ class _Shift:
             batch, self._settled = self._settled, []
             queued = self._tools.write_batch(batch)
             self._held.settled(settled.lease for settled in batch)
+            self._progressed.update(settled.lease.crawl_id for settled in batch)
             if any(is_suspect(settled.lease) for settled in batch):
                 self._careful = False
             # Settling may make something due: robots.txt makes its host's pages due, a page its links.
@@ -420,9 +427,17 @@ class _Shift:
         self._finish_crawls()
         return self._report
 
+    def _finish_others(self, now: float) -> None:
+        """Crawls that are over do not wait for those that keep the shift busy."""
+        if self._progressed and now >= self._next_finish:
+            self._next_finish = now + FINISH_SECONDS
+            self._touched -= self._hints.finish_crawls(self._progressed - self._held.crawls())
+            self._progressed.clear()
+
     def _finish_crawls(self) -> None:
         self._hints.finish_crawls(self._touched)
         self._touched.clear()
+        self._progressed.clear()
 
 
 def _crawl_of(result: FetchResult) -> UUID:

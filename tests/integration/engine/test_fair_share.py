@@ -10,7 +10,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.handlers.engine import few_slots, work_shift
 from crawler.handlers.engine.few_slots import FewSlots
 from tests.integration.handmade import lay
-from tests.integration.live_engine import Engine
+from tests.integration.live_engine import Engine, InlineHints
 from tests.site.client import Site
 
 SLOTS = 8
@@ -43,6 +43,30 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
 
         tools.engine.work_shift(Lane.HTTP, "shift", is_over)
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
+
+
+def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    tools = crawler.tools
+    lay(site, {"/": ["/slow"], "/slow": ()})
+    site.set_fault("/slow", hang=True)
+    crawler.start(crawler.project(site.url()), config=CONFIG)
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a", "/b"], "/a": (), "/b": ()})
+        other = crawler.start(crawler.project(quick.url()), config=CONFIG)
+        until = time.monotonic() + 8  # less than a request that hangs takes
+        hints = tools.hints
+        assert isinstance(hints, InlineHints)
+
+        def is_told() -> bool:
+            return ("finish_crawl", other.id) in hints.sent
+
+        tools.engine.work_shift(Lane.HTTP, "shift", lambda: is_told() or time.monotonic() > until)
+        assert time.monotonic() < until
+        assert hints.sent.count(("finish_crawl", other.id)) == 1
 
 
 def test_pages_that_hang_in_few_slots_hold_nobody_up_not_even_when_their_shift_is_over(

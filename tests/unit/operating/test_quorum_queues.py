@@ -24,7 +24,7 @@ def test_queues_are_declared_as_asked_for() -> None:
         ("quorum", {"x-queue-type": "quorum"}, "topic"),
     ):
         queues = app(queue_type).amqp.queues
-        assert set(queues) == {*QUEUES, OWN}
+        assert set(queues) == {*QUEUES, *OWN.values()}
         for queue in queues.values():
             assert (queue.queue_arguments, queue.exchange.type, queue.durable) == (arguments, exchange, True)
 

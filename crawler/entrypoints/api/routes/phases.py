@@ -27,7 +27,7 @@ class RunCrawl(Options):
 
     seed_url: Text | None = Field(None, max_length=2000, description="Where it begins; default the project's website")
     fetch_only_urls: list[Annotated[Text, Field(max_length=2000)]] | None = Field(
-        None, max_length=MOST_URLS, description="Fetch exactly these and follow nothing"
+        None, max_length=MOST_URLS, fail_fast=True, description="Fetch exactly these and follow nothing"
     )
 
 

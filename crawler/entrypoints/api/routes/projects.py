@@ -115,7 +115,7 @@ class PreviewAsked(Body):
         }
     )
 
-    urls: list[Annotated[Text, Field(max_length=10_000)]] = Field(min_length=1, max_length=1000)
+    urls: list[Annotated[Text, Field(max_length=10_000)]] = Field(min_length=1, max_length=1000, fail_fast=True)
     config: Options | None = Field(None, description="Options to try, over the project's settings")
     seed_url: Text | None = Field(None, max_length=2000)
     shopify: bool = Field(default=False, description="As if the homepage looked like a Shopify shop (preset auto)")

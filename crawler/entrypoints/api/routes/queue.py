@@ -71,7 +71,9 @@ class NewEntries(Body):
         json_schema_extra={"example": {"urls": ["https://example.org/rooms"], "category": "hotel", "priority": 3}}
     )
 
-    urls: list[Annotated[str, Field(max_length=10_000)]] = Field(min_length=1, max_length=MOST_QUEUE_URLS)
+    urls: list[Annotated[str, Field(max_length=10_000)]] = Field(
+        min_length=1, max_length=MOST_QUEUE_URLS, fail_fast=True
+    )
     category: str | None = Field(None, max_length=MAX_CATEGORY)
     priority: int = Field(DEFAULT_PRIORITY, ge=0, le=LAST_PRIORITY, description="Lower first")
     project_id: UUID | None = Field(None, description="Whose settings hold; null is the project `acquisition`")
@@ -106,7 +108,7 @@ class BulkOrder(Body):
     )
 
     action: BulkAction = Field(description="retry: what failed; what went well only by ids or by its status")
-    ids: list[Annotated[int, Field(ge=1, le=LAST_ID)]] = Field([], max_length=MOST_IDS)
+    ids: list[Annotated[int, Field(ge=1, le=LAST_ID)]] = Field([], max_length=MOST_IDS, fail_fast=True)
     filter: QueueFilter | None = None
     all: bool = False
     after: int = Field(0, ge=0, le=LAST_ID, description="`next_after` of the part before")

@@ -1,0 +1,31 @@
+"""Our own messages wait behind nobody else's, whichever task others send in great numbers."""
+
+import pytest
+from celery import Celery
+
+from crawler.adapters.operating.celery_app import make_celery
+from crawler.adapters.operating.queues import OWN, OWN_ROUTES, QUEUES, ROUTES
+from crawler.config import load_settings
+from workers import app as worker
+
+
+def a_worker_on(monkeypatch: pytest.MonkeyPatch, *queues: str) -> Celery:
+    app = make_celery(load_settings(redis_url="redis://host/0"))
+    app.amqp.queues.select(queues)
+    monkeypatch.setattr(worker, "app", app)
+    worker.take_own_queues()
+    return app
+
+
+def test_no_task_of_ours_goes_through_a_queue_that_others_send_it_to() -> None:
+    assert set(ROUTES.values()) == OWN.keys()
+    assert not set(OWN_ROUTES.values()) & set(QUEUES)
+
+
+@pytest.mark.parametrize("queue", OWN)
+def test_whoever_takes_messages_of_others_takes_ours(monkeypatch: pytest.MonkeyPatch, queue: str) -> None:
+    assert a_worker_on(monkeypatch, queue).amqp.queues.consume_from.keys() == {queue, OWN[queue]}
+
+
+def test_fetchers_take_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert a_worker_on(monkeypatch, "fetch", "render").amqp.queues.consume_from.keys() == {"fetch", "render"}
