@@ -12,9 +12,8 @@ from fastapi.testclient import TestClient
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from tests.integration.dashboard.test_home import bakery, edited
-from tests.integration.dashboard.test_repairs import prices
 from tests.integration.dashboard.test_security import Visitor, secret
-from tests.integration.handmade import lay
+from tests.integration.handmade import lay, page
 from tests.integration.inbox import receiving_mail
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import response, serving
@@ -167,16 +166,91 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert other_site.status_code == 403
 
 
+def costs(first: str) -> str:
+    """Three blocks of one name, with nothing that tells them apart."""
+    return page(body="".join(f'<p class="cost">{cost}</p>' for cost in (first, "9.10", "1.20")))
+
+
+def told_of_an_edit(
+    crawler: Engine, visitor: Visitor, site: Site, before: dict[str, str | list[str]], after: dict[str, str | list[str]]
+) -> tuple[CrawlJob, str]:
+    """The crawl that found the edit, and the link in its mail that asks to ignore the block."""
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, before)
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, after)
+        crawl = run_by_schedule(crawler, first)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (received,) = inbox.mails
+    return crawl, re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
+
+
+TABLE = "<table>{}</table>", "<tr><td>{}</td><td>{}</td></tr>"
+TERMS = "<dl>{}</dl>", "<dt>{}</dt><dd>{}</dd>"
+LINES = "<div>{}</div>", "<p>{}: {}</p>"
+
+
+def menu(shape: tuple[str, str], tea: str, cake: str = "£4.10") -> str:
+    around, one = shape
+    return page(body=around.format(one.format("Tea", tea) + one.format("Cake", cake)))
+
+
+@pytest.mark.parametrize("shape", [TABLE, TERMS, LINES])
+def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other_number_is(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site, shape: tuple[str, str]
+) -> None:
+    before: dict[str, str | list[str]] = {"/": menu(shape, "£9.80"), "/b": menu(shape, "£9.80")}
+    crawl, ignore = told_of_an_edit(crawler, visitor, site, before, {"/": menu(shape, "£10.40")})
+    asked = Visitor(client).get(ignore).text
+    assert "Ignore this block?" in asked
+    assert "Ignore it on this page" in asked
+    Visitor(client).post(ignore)
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.place.page == site.url("/")
+    lay(site, {"/": menu(shape, "£11.00")})
+    quiet = run_by_schedule(crawler, crawl)
+    assert changed_pages(quiet) == []
+    lay(site, {"/": menu(shape, "£11.50", "£4.20")})
+    assert len(changed_pages(run_by_schedule(crawler, quiet))) == 1, "another row's number is still told"
+
+
+def test_a_rule_for_every_number_of_a_site_is_called_that_and_needs_to_be_asked_for(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    def bare(*found: str) -> dict[str, str | list[str]]:
+        return {"/": page("/b", body="".join(f"<p>{one}</p>" for one in found)), "/b": "<p>Nothing here.</p>"}
+
+    crawl, ignore = told_of_an_edit(crawler, visitor, site, bare("£9.80", "£9.80"), bare("£10.40", "£9.80"))
+    stranger = Visitor(client)
+    asked = stranger.get(ignore).text
+    assert "Ignore every number on all 2 pages?" in asked
+    assert "Ignore this block?" not in asked
+    assert "This holds for more than the line" in asked
+    assert 'class="button danger" name="where"' in asked
+    stranger.post(ignore)
+    assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == [], "not unless it is said"
+    stranger.post(ignore, {"where": "everywhere"})
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.kind.value == "numbers"
+    trial = Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise/trial?kind=numbers").text
+    assert "Ignore every number on every page" in trial
+    assert "This holds for more than the line" in trial
+    assert "Add this rule" not in trial
+
+
 def test_a_rule_from_a_mail_says_what_else_it_silences(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
     with receiving_mail() as inbox:
         set_mail(visitor, inbox.port)
-        lay(site, {"/": prices("4.00")})
+        lay(site, {"/": costs("4.00")})
         first = crawler.crawl(site.url(), use_sitemaps=False)
         schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
         crawler.tools.notices.set_schedule(first.project_id, schedule)
-        lay(site, {"/": prices("4.50")})
+        lay(site, {"/": costs("4.50")})
         crawler.tools.notices.notify_crawl(run_by_schedule(crawler, first).id)
         (received,) = inbox.mails
     ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]

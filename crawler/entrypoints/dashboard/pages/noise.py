@@ -111,7 +111,8 @@ def new(
             on = tools.pages.reader.get_page(project_id, page_id).row.url
         except (NotFound, Invalid) as exc:
             why_not = exc.message
-    if not kind and suggested:
+    # A rule for every line of every page is for somebody to choose.
+    if not kind and suggested and not suggested[0].suggestion.is_wide:
         kind, value = suggested[0].suggestion.kind.value, suggested[0].suggestion.value
     chosen = _rule(kind, value)
     asked = {"page": page_id, "from": older, "to": newer, "line": line} if page_id else {}

@@ -6,6 +6,7 @@ for two weeks.
 
 from datetime import timedelta
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Request, Response
@@ -43,6 +44,10 @@ class Asked(NamedTuple):
     """How many lines of the page the rule leaves out."""
     reach: Reach | None = None
     """On which other pages the block stands."""
+    change: str = ""
+    """Where the change is shown."""
+    pages: int = 0
+    """Of the crawl."""
 
     @property
     def is_paged(self) -> bool:
@@ -61,8 +66,13 @@ def ask(request: Request, token: Token, tools: Tools) -> Response:
 
 @router.post("/act/{token}")
 def act(request: Request, token: Token, tools: Tools, form: Sent) -> Response:
-    """Where it is not said that a rule holds on every page, it holds on the page that the mail was about."""
+    """Where it is not said that a rule holds on every page, it holds on the page that the mail was about.
+
+    A rule that can only hold everywhere is not added unless that is said.
+    """
     asked = _asked(tools, token)
+    if asked.rule is not None and asked.rule.is_wide and form.text("where") != "everywhere":
+        return page(request, "signed_link.html", asked=asked, done=False)
     if asked.days:
         until = tools.clock() + timedelta(days=asked.days)
         tools.projects.manage.change(asked.project.id, {"muted_until": until})
@@ -90,7 +100,8 @@ def _asked(tools: App, token: str) -> Asked:
 def _ignored(tools: App, said: dict[str, Any]) -> Asked:
     """The block and the narrowest rule that leaves it out; neither, if it is left out already."""
     crawl = tools.store.get_crawl(UUID(said["crawl"]))
-    asked = Asked(tools.store.get_project(crawl.project_id), url=said["url"])
+    shown = f"/crawls/{crawl.id}/changes/page?{urlencode({'url': said['url']})}"
+    asked = Asked(tools.store.get_project(crawl.project_id), url=said["url"], change=shown, pages=crawl.pages_crawled)
     compared = compared_versions(tools, crawl, said["url"])
     if compared is None:
         return asked
