@@ -1,8 +1,10 @@
 """Messages arrive, and that can be seen before anything changed; links in mails ask first; feeds have own addresses."""
 
+import html
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from urllib.parse import urlencode
 from uuid import UUID
 from xml.etree import ElementTree
 
@@ -82,6 +84,29 @@ def test_a_password_is_kept_unless_another_is_typed_and_never_shown(crawler: Eng
     assert 'id="mail_from-wrong"' in wrong.text
 
 
+def test_whoever_leaves_to_set_up_the_mail_server_comes_back_to_what_was_typed(
+    crawler: Engine, visitor: Visitor
+) -> None:
+    project = crawler.project("http://example.org/")
+    assert f"/projects/{project.id}/watch/mail" in visitor.get(f"/projects/{project.id}/watch").text
+    typed = {"notification_email": "me@x.example", "frequency": "weekly", "channel": "a-secret-token"}
+    away = visitor.post(f"/projects/{project.id}/watch/mail", typed).headers["location"]
+    assert "secret" not in away
+    found = re.search(r'name="back" value="([^"]+)"', visitor.get(away).text)
+    assert found
+    back = html.unescape(found[1])
+    fields = {"mail_host": "m.example", "mail_security": "smtp", "mail_from": "w@x.example", "back": back}
+    saved = visitor.post("/system/settings/mail", fields).headers["location"]
+    assert f'href="{found[1]}"' in visitor.get(saved).text
+    again = visitor.get(back).text
+    assert 'value="me@x.example"' in again
+    assert '<option value="weekly" selected>' in again
+    for strange in ("https://evil.example/", "//evil.example", "/projects//evil.example", "javascript:alert(1)"):
+        assert "evil" not in visitor.get(f"/system/settings?{urlencode({'back': strange})}").text
+        elsewhere = visitor.post("/system/settings/mail", {**fields, "back": strange}).headers["location"]
+        assert elsewhere == "/system/settings?said=mail-saved"
+
+
 def test_only_operators_set_the_mail_server(crawler: Engine, client: TestClient) -> None:
     writer = Visitor(client, secret(crawler, Scope.WRITE))
     assert writer.post("/system/settings/mail", {"mail_host": "m.example"}).status_code == 403
@@ -128,6 +153,53 @@ def test_where_nobody_would_be_told_it_says_so(crawler: Engine, visitor: Visitor
     assert "Nobody would be told of changes" in text
     assert "nothing runs until you save it" not in text
     assert "Nobody would be told" in visitor.get(f"/projects/{project.id}").text
+
+
+SCHEDULE = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": "UTC", "notify_on": "any",
+            "notify_on_changes": "on", "conditions": "", "advice_wish": ""}  # fmt: skip
+MISTAKES: tuple[dict[str, str], ...] = (
+    {"frequency": "never"}, {"time": "25:00"}, {"timezone": "Nowhere/At_All"}, {"frequency": "weekly"},
+    {"frequency": "monthly", "day_of_month": "30"}, {"frequency": "cron", "cron": "often"},
+    {"frequency": "cron", "cron": "1 2 3 4 5", "time": "x"}, {"window_from": "22:00"}, {"jitter_minutes": "many"},
+    {"window_from": "22:00", "window_to": "23:00"}, {"notify_on": "never"}, {"notification_email": "nobody"},
+    {"notification_webhook": "http://10.0.0.1/hook"}, {"notification_webhook": "ftp://x.example/"},
+    {"notification_urls": "json://10.0.0.1/"}, {"notification_urls": "nothing://x"},
+    {"channel": "x", "channel_kind": "slack"}, {"channel": "http://10.0.0.1/", "channel_kind": "webhook"},
+    {"notify_after_failures": "-1"}, {"conditions": "sometimes"}, {"advice_wish": "a" * 600},
+    {"significant_new_pages": "0"}, {"significant_changed_share": "all"}, {"time": "25:00", "notification_email": "x"},
+)  # fmt: skip
+
+
+def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    for mistake in MISTAKES:
+        refused = visitor.post(f"/projects/{project.id}/schedule", {**SCHEDULE, **mistake})
+        assert refused.status_code == 422, mistake
+        said = re.search(r"Not saved yet: (\d) fields? needs? another look", refused.text)
+        assert said, mistake
+        marked = re.findall(r'<p class="wrong" id="[\w-]+"[^>]*><svg', refused.text)
+        assert len(marked) == int(said[1]), mistake
+        assert "data-first" not in refused.text, "nothing is proposed over what was typed"
+
+
+def test_a_webhook_that_may_not_be_reached_stays_marked_while_other_fields_are_typed(
+    crawler: Engine, visitor: Visitor
+) -> None:
+    project = crawler.project("http://example.org/")
+    typed = {**SCHEDULE, "notification_webhook": "http://10.0.0.1/hook"}
+    text = visitor.post(f"/projects/{project.id}/schedule/preview", typed, **PART).text
+    assert re.search(r'id="notification_webhook-wrong"[^>]*><svg.*may not be reached', text)
+    assert 'id="notification_urls-wrong"' not in text, "only saving tells whether it can be used"
+
+
+def test_a_first_schedule_is_proposed_alike_wherever_it_is_made(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    text = visitor.get(f"/projects/{project.id}/schedule").text
+    assert '<input type="radio" name="frequency" value="daily" checked>' in text
+    assert '<option value="any" selected>' in text
+    visitor.post(f"/projects/{project.id}/watch", {"frequency": "daily", "notification_email": "me@x.example"})
+    kept = crawler.tools.notices.set_schedule.get(project.id).config
+    assert (kept.frequency.value, kept.notify_on.value) == ("daily", "any")
 
 
 def test_links_in_a_mail_ask_before_they_mute_or_ignore(

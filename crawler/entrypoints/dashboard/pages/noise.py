@@ -27,6 +27,7 @@ from crawler.domain.noise.rules import (
 from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.entrypoints.dashboard.forms.fields import Sent
+from crawler.entrypoints.dashboard.serving.own_paths import own_path
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.rule_reach import reach_of
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -132,7 +133,7 @@ def new(
         kind_words=KIND_WORDS,
         asked=asked,
         on=on,
-        back=_own_path(back),
+        back=own_path(back),
     )
 
 
@@ -173,7 +174,7 @@ def trial(
         value=chosen.value,
         wrong=wrong,
         kind_words=KIND_WORDS,
-        back=_own_path(back),
+        back=own_path(back),
     )
 
 
@@ -184,7 +185,7 @@ def add(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     if chosen.wrong or chosen.kind is None:
         raise Invalid(chosen.wrong or "Choose what the rule leaves out.")
     tools.changes.manage_noise.add(project_id, chosen.kind, "" if chosen.value == EVERYWHERE else chosen.value)
-    back = _own_path(form.text("back"))
+    back = own_path(form.text("back"))
     if "?" in back:
         return go(f"{back}&said=ignoring")
     return go(back or f"/projects/{project_id}/noise", "ignoring")
@@ -271,9 +272,3 @@ def _rule_id(given: str) -> UUID:
         return UUID(given)
     except ValueError as exc:
         raise NotFound("There is no such rule.") from exc
-
-
-def _own_path(given: str) -> str:
-    """The path to go back to, only if it is a crawl's or project's page of ours; else empty."""
-    safe = given.startswith(("/crawls/", "/projects/")) and "\\" not in given and "//" not in given.partition("?")[0]
-    return given if safe and given.isprintable() else ""

@@ -19,7 +19,7 @@ from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.channels import channels_of, placed
 from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
-from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.render import go, page, query
 from crawler.entrypoints.dashboard.serving.words import split_url
 from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -109,6 +109,30 @@ def watch(request: Request, project_id: OwnProject, tools: Tools, form: Sent) ->
             return go(f"/projects/{project_id}/schedule", "watched")
     context = ask_about(tools, tools.store.get_project(project_id), form.raw(), errors)
     return page(request, "ask_watch.html", 422, here="schedule", **context)
+
+
+@router.get("/projects/{project_id}/watch")
+def ask(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    notification_email: Annotated[Text, Query(max_length=300)] = "",
+    frequency: Annotated[Text, Query(max_length=20)] = "daily",
+) -> Response:
+    """The same question on a page of its own, with what was typed before."""
+    typed = {"notification_email": notification_email, "frequency": frequency}
+    context = ask_about(tools, tools.store.get_project(project_id), typed)
+    if not any(context["ask"].values()):
+        return go(f"/projects/{project_id}/schedule")
+    return page(request, "ask_watch.html", here="schedule", **context)
+
+
+@router.post("/projects/{project_id}/watch/mail")
+def set_up_mail(project_id: OwnProject, form: Sent) -> Response:
+    """To the mail server's settings, and from there back with what was typed; tokens of chats stand in no address."""
+    typed = {name: form.text(name)[:255] for name in ("notification_email", "frequency") if form.text(name)}
+    back = f"/projects/{project_id}/watch{query(**typed)}"
+    return go(f"/system/settings{query(back=back)}#mail")
 
 
 @router.get("/projects/{project_id}/edit")
