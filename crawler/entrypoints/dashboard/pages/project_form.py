@@ -85,6 +85,7 @@ def _schedule(tools: App, project_id: UUID, form: Form, channels: dict[str, Any]
 
 def _made(tools: App, form: Form, settings: Mapping[str, Any], tags: tuple[str, ...]) -> Project:
     url = tools.notices.watch_url.address(form.text("website_url"))
+    tools.crawls.check_known(parse(url))
     made = tools.projects.manage.create(name=form.text("name") or _name_of(url), website_url=url, settings=settings)
     return tools.projects.manage.change(made.id, {"tags": tags}) if tags else made
 
@@ -156,7 +157,7 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
     errors |= wrong_tags
     if not errors:
         changes = {
-            "name": form.text("name"),
+            "name": _new_name(tools, project, form),
             **({"tags": tags} if "tags" in form else {}),
             "website_url": form.text("website_url") or None,
             "is_active": form.flag("is_active"),
@@ -232,6 +233,15 @@ def _leaves_credentials(tools: App, before: Project, now: Project) -> bool:
 def _origins(tools: App, project_id: UUID) -> list[str]:
     """Where the project's credentials are sent."""
     return list(dict.fromkeys(one.origin for one in tools.projects.credentials.list(project_id)))
+
+
+def _new_name(tools: App, project: Project, form: Form) -> str:
+    """What was typed. A name that nobody chose goes with the address, unless another project has that name."""
+    typed, url = form.text("name"), form.text("website_url")
+    if typed != project.name or not project.website_url or typed != _name_of(project.website_url):
+        return typed
+    name = _name_of(url)
+    return name if name and tools.store.find_project(name) is None else typed
 
 
 def _name_of(url: str) -> str:

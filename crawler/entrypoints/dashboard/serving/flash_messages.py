@@ -15,6 +15,7 @@ SAYINGS = {
     "projects-unmute": "Notifications are on again: {projects}.",
     "projects-tag": "Tagged: {projects}.",
     "projects-untag": "Tag removed: {projects}.",
+    "projects-delete": "Deleted, with everything they held: {projects}.",
     "projects-same": "Nothing was done: these projects are paused, or being crawled already.",
     "projects-none": "Tick projects first.",
     "feed-revoked": "The feed's address was revoked. It opens nothing any more.",
