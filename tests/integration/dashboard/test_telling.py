@@ -225,6 +225,12 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert "Ignore this block?" in stranger.get(ignore).text
         assert "<ins>45</ins>" in stranger.get(ignore).text
         assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == []
+        undo = re.search(r'action="(/act/[^"]+)"', stranger.post(ignore).text)
+        assert undo
+        assert "Let it count again?" in stranger.get(undo[1]).text
+        assert "Counts again" in stranger.post(undo[1]).text
+        assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == []
+        assert "Counts again" in stranger.post(undo[1]).text, "twice is once"
         assert "Ignored from now on" in stranger.post(ignore).text
         assert len(crawler.tools.changes.noise_rules.list_rules(crawl.project_id)) == 1
         assert "Nothing to ignore" in stranger.get(ignore).text
@@ -236,6 +242,9 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert stranger.get(f"{week[:-4]}AAAA").status_code == 404
         other_site = stranger.client.post(day, headers={"Sec-Fetch-Site": "cross-site"}, follow_redirects=False)
         assert other_site.status_code == 403
+        crawler.tools.projects.manage.delete(crawl.project_id)
+        for link in (ignore, day):
+            assert "was deleted" in stranger.get(link).text
 
 
 def costs(first: str) -> str:
@@ -285,6 +294,8 @@ def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other
     lay(site, {"/": menu(shape, "£11.00")})
     quiet = run_by_schedule(crawler, crawl)
     assert changed_pages(quiet) == []
+    kept = Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
+    assert re.search(r"Kept quiet\">\s*1 time<", kept), "a page of a comparison counts once"
     lay(site, {"/": menu(shape, "£11.50", "£4.20")})
     assert len(changed_pages(run_by_schedule(crawler, quiet))) == 1, "another row's number is still told"
 

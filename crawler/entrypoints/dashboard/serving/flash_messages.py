@@ -45,7 +45,7 @@ SAYINGS = {
     "settings-saved": "Saved. Changes apply within 15 seconds.",
     "key-revoked": "The key was revoked. It does not work any more.",
     "accepted": "Accepted. Nothing of this project waits for review.",
-    "ignoring": "The rule was added. It applies from the next comparison on.",
+    "ignoring": "The rule was added. It applies from the next comparison on, and can be removed under Noise.",
     "rule-on": "The rule is on. It applies from the next comparison on.",
     "rule-off": "The rule is off. A learned rule that is off stays off.",
     "rule-removed": "The rule was removed.",
