@@ -1,5 +1,6 @@
 """A new project takes an address, how often and whom to tell; the end of its crawl shows what came of it, and asks."""
 
+import json
 import re
 import socket
 from collections.abc import Iterator
@@ -249,3 +250,42 @@ def test_ticked_projects_are_deleted_after_a_page_that_names_them(crawler: Engin
     assert sure.headers["location"] == "/?said=projects-delete&n=1"
     left = crawler.rows("SELECT id FROM projects WHERE website_url LIKE '%.example/'")
     assert [row["id"] for row in left] == [kept.id]
+
+
+def test_an_address_that_is_too_long_is_refused_and_not_cut(crawler: Engine, visitor: Visitor) -> None:
+    long = f"https://x.example/{'a' * 2100}"
+    for path, field in (("/start", "url"), ("/projects", "website_url")):
+        refused = visitor.post(path, {field: long, "what": "page"})
+        assert refused.status_code == 422
+        assert f'id="{field}-wrong"' in refused.text
+    for path, field in (("/", "url"), ("/projects/new", "website_url")):
+        shown = re.search(rf'<input id="{field}"[^>]*>', visitor.get(path).text)
+        assert shown
+        assert "maxlength" not in shown[0]
+
+
+def test_who_names_nobody_is_not_asked_to_send_a_test(crawler: Engine, visitor: Visitor) -> None:
+    path = f"/projects/{crawler.project('http://example.org/').id}/watch"
+    alone = visitor.post(path, {"frequency": "daily"}).headers["location"]
+    assert "Nobody is told of changes yet" in words(visitor.get(alone).text)
+    told = visitor.post(path, {"notification_email": "me@x.example"}).headers["location"]
+    assert "Send a test" in words(visitor.get(told).text)
+
+
+def test_a_sign_in_link_that_was_used_says_so(crawler: Engine, client: TestClient) -> None:
+    visitor = Visitor(client, secret(crawler))
+    (row,) = crawler.rows("SELECT id FROM api_keys LIMIT 1")
+    ticket = crawler.tools.operating.sessions.ticket(row["id"])
+    assert visitor.post("/login", {"key": ticket}).status_code == 303
+    assert "This link was used already" in words(visitor.post("/login", {"key": ticket}).text)
+
+
+def test_what_is_accepted_is_no_longer_counted_as_unread(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40)
+    lay(site, {"/": bakery(45)})
+    crawl = crawler.again(crawl)
+    assert f'data-unread="{crawl.project_id}"' in visitor.get("/").text
+    answer = visitor.post(f"/feed/{crawl.id}/accept", {}, **{"HX-Request": "true"})
+    told = json.loads(answer.headers["HX-Trigger"])["unread"]
+    assert (told["project"], told["own"]) == (str(crawl.project_id), 0)
+    assert told["all"] == crawler.tools.changes.feed.count_unread()

@@ -107,7 +107,7 @@ def watch(request: Request, project_id: OwnProject, tools: Tools, form: Sent) ->
         except Invalid as exc:
             errors = placed(exc.message)
         else:
-            return go(f"/projects/{project_id}/schedule", "watched")
+            return go(f"/projects/{project_id}/schedule", "watched" if channels else "watched-alone")
     context = ask_about(tools, tools.store.get_project(project_id), form.raw(), errors)
     return page(request, "ask_watch.html", 422, here="schedule", **context)
 

@@ -4,6 +4,7 @@ SAYINGS = {
     "created": "The project was created. Start its first crawl when you are ready.",
     "saved": "Saved.",
     "watched": "Saved. The next runs are listed on this page. Send a test to see that messages arrive.",
+    "watched-alone": "Saved. The next runs are listed on this page. Nobody is told of changes yet.",
     "deleted": "The project and everything it held was deleted.",
     "started": "The crawl was started.",
     "watching": "The page is fetched now, and checked every day from now on.",
