@@ -8,6 +8,7 @@ from crawler.adapters.crawls.explain_reader import ExplainReader
 from crawler.adapters.crawls.reason_counts import ReasonCounts
 from crawler.adapters.crawls.site_map import SiteMap
 from crawler.adapters.crawls.url_reader import UrlReader
+from crawler.adapters.curl.first_contact import is_unknown_soon
 from crawler.adapters.engine.query_survey import QuerySurvey
 from crawler.adapters.operating.long_turn import LongTurn
 from crawler.adapters.operating.queues import LANE_QUEUE
@@ -17,7 +18,7 @@ from crawler.adapters.reports.reader import ReportReader
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.hosts.robots import product_token
-from crawler.handlers.crawls.check_reach import CheckReach
+from crawler.handlers.crawls.check_reach import CheckKnown, CheckReach
 from crawler.handlers.crawls.control_crawl import ControlCrawl
 from crawler.handlers.crawls.describe_progress import DescribeProgress
 from crawler.handlers.crawls.explain_url import ExplainUrl
@@ -55,6 +56,10 @@ class Crawls:
 
     def _egress(self) -> EgressRule:
         return self._app.operating.egress_of(LANE_QUEUE[Lane.HTTP])
+
+    @cached_property
+    def check_known(self) -> CheckKnown:
+        return CheckKnown(is_unknown_soon, by_proxy=self._app.settings.proxy_url is not None)
 
     @cached_property
     def seed(self) -> SeedCrawl:

@@ -2,8 +2,12 @@
 
 import socket
 import ssl
+import threading
 
 PATIENCE_SECONDS = 4.0
+MOST_LOOKUPS = 8
+"""Lookups that wait at once for name servers: they cannot be broken off."""
+_places = threading.BoundedSemaphore(MOST_LOOKUPS)
 
 
 def takes_connections(host: str, port: int) -> bool:
@@ -23,6 +27,24 @@ def is_unknown(host: str) -> bool:
     except (OSError, UnicodeError):
         return False
     return False
+
+
+def is_unknown_soon(host: str, seconds: float = PATIENCE_SECONDS) -> bool:
+    """As `is_unknown`; not if that takes long, or many wait for it already."""
+    if not _places.acquire(blocking=False):
+        return False
+    found: list[bool] = []
+
+    def look() -> None:
+        try:
+            found.append(is_unknown(host))
+        finally:
+            _places.release()
+
+    asking = threading.Thread(target=look, daemon=True, name="looks-up-a-host")
+    asking.start()
+    asking.join(seconds)
+    return bool(found) and found[0]
 
 
 def addresses_of(host: str) -> list[str]:

@@ -26,6 +26,9 @@ MOST_LEADING = 3
 LONGEST_WORDS = 60
 MOST_TEMPLATES = 10
 LONGEST_SUBJECT = 200
+LONGEST_NAME = 60
+LONGEST_SIDE = 40
+"""Of a subject: characters of a project's name, and of what a line said before and says now."""
 LONGEST_BRIEF = 1800
 ASK = "Please review these changes and determine if content regeneration is needed."
 _DETAILS = "View details: "
@@ -104,16 +107,21 @@ def line_mark(line: LineChange) -> str:
     return blake2b(f"{line.removed}\0{line.added}".encode(), digest_size=8).hexdigest()
 
 
-def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = ()) -> Mail:
+def changes_mail(
+    sender: Sender, project: Project, crawl: CrawlJob, details: Iterable[Section] = (), *, by_schedule: bool = True
+) -> Mail:
     """A mail about a crawl's changes: what changed on the first pages, the counts and new pages, the other `details`.
 
-    It says so if nothing changed.
+    It says so if nothing changed. `by_schedule`: False of a crawl that somebody asked for, though its changes are told
+    like those of scheduled ones.
     """
+    the_crawl = f"The {'scheduled ' if by_schedule and crawl.crawl_type is CrawlType.SCHEDULED else ''}crawl"
+    the_crawl += f" for {_named(project, crawl)}"
     summary = crawl.change_summary or {}
     mutes = sender.mute_links(project)
     details = [*details, *([Section("Too many mails?", links=mutes)] if mutes else [])]
     if not has_changes(summary) and not summary["new_page_urls"]:
-        nothing = f"{_the_crawl(project, crawl)} completed and detected no changes."
+        nothing = f"{the_crawl} completed and detected no changes."
         subject = f"[{sender.product}] No changes for {project.name}"
         return _mail(subject, [Section(nothing)], sender.link(crawl), details)
     counts = summary["summary"]
@@ -124,12 +132,20 @@ def changes_mail(sender: Sender, project: Project, crawl: CrawlJob, details: Ite
     ours = (("Moved pages", summary.get("moved_pages", 0)), (_EDITS, len(summary.get("template_changes", ()))))
     numbers += [f"{name}: {number}" for name, number in ours if number]
     lead = max((number + 1 for number, part in enumerate(details[:MOST_LEADING]) if part.edits), default=0)
-    opening = f"{_the_crawl(project, crawl)} completed and detected {found}:"
+    opening = f"{the_crawl} completed and detected {found}:"
     parts = [*details[:lead], Section(opening, numbers, bulleted=True)]
     if summary["new_page_urls"]:
         parts.append(Section("New pages:", shortened(summary["new_page_urls"])))
+    first = next((edit for part in details for edit in part.edits), None)
+    subject = f"{found.capitalize()} detected for {project.name}"
+    if first and not summary["is_significant"]:
+        others = sum(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed")) - 1
+        more = f", and {others} more page{'s' if others > 1 else ''}" if others > 0 else ""
+        subject = f"{one_line(project.name, LONGEST_NAME)}: {_in_short(first)}{more}"
+    if any(part.links for part in details[:lead]):
+        parts.append(Section("Each page has links to see its change whole, and to ignore what does not matter."))
     return _mail(
-        f"[{sender.product}] {found.capitalize()} detected for {project.name}",
+        f"[{sender.product}] {subject}",
         [*parts, Section(ASK)],
         sender.link(crawl),
         details[lead:],
@@ -238,6 +254,19 @@ def _lines(page: PageDigest) -> Iterator[str]:
         yield page.note
 
 
+def _in_short(line: LineChange) -> str:
+    """A change in the few words of a subject: what differs, if it is short enough, else the beginning of the line."""
+    if line.removed is None or line.added is None:
+        said = one_line(line.added or line.removed or "", LONGEST_WORDS)
+        return f"{'new' if line.removed is None else 'gone'}: {said}"
+    old, new = (
+        " ".join(run.text for run in line.words if run.kind is kind) for kind in (WordKind.REMOVED, WordKind.ADDED)
+    )
+    if not (old.strip() and new.strip()):
+        old, new = line.removed, line.added
+    return f"{one_line(old, LONGEST_SIDE)} → {one_line(new, LONGEST_SIDE)}"
+
+
 def _sides(line: LineChange) -> Iterator[str]:
     yield from (f"{mark} {text}" for mark, text in (("-", line.removed), ("+", line.added)) if text is not None)
 
@@ -304,11 +333,6 @@ def _linked(line: str) -> str:
 
 def _named(project: Project, crawl: CrawlJob) -> str:
     return f"{project.name} ({one_line(project.website_url or crawl.seed_url, LONGEST_SUBJECT)})"
-
-
-def _the_crawl(project: Project, crawl: CrawlJob) -> str:
-    kind = "scheduled crawl" if crawl.crawl_type is CrawlType.SCHEDULED else "crawl"
-    return f"The {kind} for {_named(project, crawl)}"
 
 
 def _moment(at: datetime) -> str:

@@ -1,7 +1,8 @@
 """CSS selectors of people, taken apart: so much of CSS as can be found in a time that grows with the page alone.
 
 Left out is what asks all of the page again for each element: `:has()` with more than one step, or within another one,
-and counting among elements that another selector names. How they are found: `css_matching.py`.
+and counting among elements that another selector names. `:says("Tea")` is our own: elements whose whole text is this.
+How they are found: `css_matching.py`.
 """
 
 import re
@@ -15,6 +16,8 @@ MOST_PARTS = 30
 """Parts of one selector: `div.a > p` has two."""
 MOST_LEVELS = 4
 """How deep brackets stand in brackets."""
+LONGEST_SAID = 80
+"""Characters in `:says()`, without white space."""
 
 
 class CostlySelector(Invalid):
@@ -52,12 +55,14 @@ class Has(NamedTuple):
 
 
 class Test(NamedTuple):
-    """What a part asks beside its names: one of several selectors, none of them, a place, or what it holds."""
+    """What a part asks beside its names: one of several selectors, none of them, a place, what it says or holds."""
 
     among: "Selector | None" = None
     not_among: "Selector | None" = None
     place: Count | None = None
     has: tuple[Has, ...] = ()
+    says: str | None = None
+    """All of its text, without white space."""
 
 
 class Part(NamedTuple):
@@ -80,6 +85,7 @@ _PSEUDO = re.compile(rf":({_IDENT})(\()?")
 _STEP = re.compile(r"\s*([>+~])\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\\.", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _COUNT = re.compile(r"\s*(?:(even|odd)|([+-]?\d*)n\s*(?:([+-])\s*(\d+))?|([+-]?\d+))\s*", re.IGNORECASE)
 # Each looks at the element alone, or at the one beside it.
 _LOOKS_ONCE = frozenset({"first-child", "last-child", "only-child", "empty", "root", "checked", "link", "any-link"})
@@ -170,6 +176,8 @@ class _Reader:
             return [Test(place=Count(0, 1, from_end, of_type=True)) for from_end in _OF_TYPE[name]]
         if inner is not None and name in _COUNTED:
             return [Test(place=_count(inner, *_COUNTED[name]))]
+        if inner is not None and name == "says":
+            return [Test(says=_said(inner))]
         if inner is not None and name in ("is", "where", "not"):
             among = _Reader(inner, self._level + 1, in_has=self._in_has).selector()
             return [Test(not_among=among) if name == "not" else Test(among=among)]
@@ -200,6 +208,18 @@ class _Reader:
 
 def _unknown() -> CostlySelector:
     return CostlySelector("A CSS selector consists of tags, classes, ids, attributes and steps (space, >, + or ~).")
+
+
+def _said(written: str) -> str:
+    quoted = _QUOTED.fullmatch(written.strip())
+    text = without_space(_ESCAPED.sub(r"\1", quoted[0][1:-1])) if quoted else ""
+    if not 0 < len(text) <= LONGEST_SAID:
+        raise CostlySelector(f'A CSS selector quotes 1 to {LONGEST_SAID} characters, as in :says("Tea").')
+    return text
+
+
+def without_space(text: str) -> str:
+    return "".join(text.split())
 
 
 def _count(written: str, from_end: bool, of_type: bool) -> Count:

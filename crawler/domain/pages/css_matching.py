@@ -6,11 +6,21 @@ it is asked for the names in one part only, which takes one look at each element
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from crawler.domain.pages.css_grammar import Count, Has, Part, Selector, Step, parse_selector
+from crawler.domain.pages.css_grammar import (
+    LONGEST_SAID,
+    Count,
+    Has,
+    Part,
+    Selector,
+    Step,
+    parse_selector,
+    without_space,
+)
+from crawler.domain.pages.tag_ids import TEXT
 from crawler.errors import Invalid
 
 MAX_SELECTOR = 512
@@ -68,6 +78,8 @@ class Search:
                 found = {number: node for number, node in found.items() if number not in others}
             elif test.place is not None:
                 found = self._counted(found, test.place)
+            elif test.says is not None:
+                found = {number: node for number, node in found.items() if self._said.get(number) == test.says}
             else:
                 holders = {number for has in test.has for number in self._holders(has)}
                 found = _those(found, holders)
@@ -84,6 +96,21 @@ class Search:
             self._places[kind] = _places(self._all("*"), *kind)
         places = self._places[kind]
         return {number: node for number, node in nodes.items() if count.holds(places[number])}
+
+    @cached_property
+    def _said(self) -> dict[int, str]:
+        """What each element says, without white space, unless that is long. Who says much, and who stands around that,
+        is asked no further: so each element is asked at most as often as the longest text has letters."""
+        said: dict[int, str] = {}
+        for node in self._tree.root.traverse(include_text=True) if self._tree.root is not None else ():
+            text = without_space(node.text_content or "") if node.tag_id == TEXT else ""
+            above = node.parent if text else None
+            while above is not None and len(said.get(above.mem_id, "")) <= LONGEST_SAID:
+                said[above.mem_id] = (said.get(above.mem_id, "") + text)[: LONGEST_SAID + 1]
+                above = above.parent
+                self.seen += 1
+            self.seen += 1
+        return said
 
     def _holders(self, has: Has) -> Iterable[int | None]:
         """Elements from which this step leads to the part."""

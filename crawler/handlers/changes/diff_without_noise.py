@@ -172,7 +172,10 @@ def suggested_rules(pair: PagePair, known: Sequence[NoiseRule], number: int) -> 
     if not 0 <= number < len(edits):
         raise NotFound("There is no such line any more: a rule keeps it quiet by now.")
     edit = edits[number]
-    return _row(edit), [rule for one in suggest(edit) if (rule := _tried_rule(pair, known, edit, one))]
+    label = _label(pair, RuleSet.of(known), edits, number)
+    return _row(edit), _narrowest_first(
+        [rule for one in suggest(edit, label) if (rule := _tried_rule(pair, known, edit, one))]
+    )
 
 
 def lines_left_out(pair: PagePair, known: Sequence[NoiseRule], rule: NoiseRule) -> tuple[Row, ...]:
@@ -203,6 +206,17 @@ def _labels(pair: PagePair, rules: RuleSet, edits: Sequence[BlockEdit]) -> list[
         return []
     here = rules.on(pair.url)
     return contexts(edits, pair.old.blocks(here), pair.new.blocks(here), MOST_LINES)
+
+
+def _label(pair: PagePair, rules: RuleSet, edits: Sequence[BlockEdit], number: int) -> str | None:
+    if number >= MOST_LINES or not is_bare(edits[number]):
+        return None
+    return _labels(pair, rules, edits)[number]
+
+
+def _narrowest_first(found: list[SuggestedRule]) -> list[SuggestedRule]:
+    """A block with a name of its own that fits this line alone stays before what only its label tells apart."""
+    return sorted(found, key=lambda one: not (one.lines == 1 and ":says(" not in one.suggestion.value))
 
 
 def _row(edit: BlockEdit) -> Row:

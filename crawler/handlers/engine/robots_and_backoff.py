@@ -56,18 +56,24 @@ _HELD_MINUTES = round(ROBOTS_HOLD_SECONDS / 60)
 _UNREACHABLE = RobotsAnswer(Reason.ROBOTS_UNREACHABLE, f"robots.txt could not be read for {_HELD_MINUTES} minutes")
 
 
+LONGEST_ERROR = 200
+
+
 class _Known(NamedTuple):
     robots: Robots | None
     """The parsed rules; None when the host was given up."""
     until: datetime
     failure: Reason | None = None
     """Why robots.txt got no response, for a host that was given up."""
+    error: str = ""
+    """In words, where this process asked for it."""
 
     @property
     def given_up(self) -> RobotsAnswer:
         if self.failure not in ABSENT:
             return _UNREACHABLE
-        return RobotsAnswer(self.failure, "nobody answered when robots.txt was asked for")
+        why = self.error[:LONGEST_ERROR] or "nobody answered"
+        return RobotsAnswer(self.failure, f"{why} when robots.txt was asked for")
 
 
 class _Hop(NamedTuple):
@@ -194,7 +200,7 @@ class RobotsAndBackoff:
         self._known.pop(host, None)
         wait = robots_wait(result.failure, (now - since).total_seconds())
         if wait is None:
-            self._remember(host, None, result.failure)
+            self._remember(host, None, result.failure, result.error)
             absent = result.failure in ABSENT
             self._frontier.set_robots(host, ROBOTS_RETRY_SECONDS if absent else ROBOTS_HOLD_SECONDS, 0)
         else:
@@ -229,12 +235,12 @@ class RobotsAndBackoff:
             return None
         return self._remember(host, Robots.parse(record.robots_text or b""))
 
-    def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None) -> _Known:
+    def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None, error: str = "") -> _Known:
         """Cache rules for a while only: another process may be the one that reads robots.txt next time."""
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
         until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
-        known = self._known[host] = _Known(robots, until, failure)
+        known = self._known[host] = _Known(robots, until, failure, error)
         return known
 
     # -- complaints -------------------------------------------------------------------------

@@ -60,6 +60,8 @@ JUDGING_SECONDS = 30.0
 and the usual words are sent. What takes longer than a moment is begun anew among those that take long."""
 DEAD_AFTER = timedelta(minutes=2)
 """No sender takes so long; one that has not answered by then never will."""
+SLOTS_LOOKED_AT = 10
+"""Newest runs of a schedule among which a crawl is looked for."""
 BUSY_SECONDS = 1.0
 """After which it is tried again where others have all judges."""
 TURN_SECONDS = 15.0
@@ -91,6 +93,7 @@ class NotifiedCrawls(CrawlReader, ProjectReader, Protocol): ...
 
 class RunHistory(ScheduleFinder, Protocol):
     def streak(self, crawl_id: UUID) -> Streak: ...
+    def slots(self, project_id: UUID, limit: int = ...) -> Sequence[tuple[datetime, str, UUID | None]]: ...
 
 
 class Notice(NamedTuple):
@@ -324,7 +327,8 @@ class NotifyCrawl:
         payload = webhook_payload(project, crawl, self._clock(), sender.link(crawl), pages)
         said = advised.found if advised else ()
         sections = (*watched_sections(summary, reasons), *advice_sections(said), *changed)
-        mail = changes_mail(sender, project, crawl, sections)
+        by_schedule = any(one == crawl.id for _, _, one in self._schedules.slots(crawl.project_id, SLOTS_LOOKED_AT))
+        mail = changes_mail(sender, project, crawl, sections, by_schedule=by_schedule)
         return [Notice(NoticeKind.CHANGES, mail, payload | watched_payload(summary, reasons) | advice_payload(said))]
 
     def _tell(self, crawl: CrawlJob, order: "_Order") -> bool | None:

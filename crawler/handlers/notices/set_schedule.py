@@ -71,7 +71,7 @@ class SetSchedule:
         if config.enabled and project.website_url is None:
             raise InvalidConfig(f"Project {project.name!r} has no website_url to crawl by a schedule; set one first.")
         if config.notification_webhook and config.notification_webhook != kept.get("notification_webhook"):
-            check_webhook(self._reach.rule(), config.notification_webhook, "notification_webhook")
+            self.check_webhook(config.notification_webhook)
         config = self._with_urls(project_id, config)
         identity = before.id if before else new_id(int(now.timestamp() * 1000))
         gone = None if before is None or "notification_webhook" in given else before.webhook_gone_at
@@ -79,6 +79,10 @@ class SetSchedule:
         saved = self._schedules.save(planned)
         self._entries.mirror(saved)
         return saved
+
+    def check_webhook(self, url: str) -> None:
+        """Raises InvalidConfig if it may not be reached, as far as that can be known without asking for it."""
+        check_webhook(self._reach.rule(), url, "notification_webhook")
 
     def get(self, project_id: UUID) -> Schedule:
         self._projects.get_project(project_id)

@@ -4,6 +4,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,3 +92,17 @@ def test_what_a_proxy_reaches_is_not_tried_from_here(monkeypatch: pytest.MonkeyP
 def test_a_word_is_no_address(typed: str, told: str) -> None:
     with pytest.raises(InvalidUrl, match=re.escape(told)):
         typed_site.typed_site(typed, by_proxy=False)
+
+
+def test_a_lookup_that_takes_long_or_comes_after_many_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr(first_contact, "is_unknown", lambda _: answered.wait(30))
+    monkeypatch.setattr(first_contact, "_places", threading.BoundedSemaphore(1))
+    assert not first_contact.is_unknown_soon("slow.example", 0.01)
+    assert not first_contact.is_unknown_soon("next.example", 30), "the only place is taken, and nobody waits for it"
+    answered.set()
+    for _ in range(200):
+        if first_contact.is_unknown_soon("known.example", 5):
+            return
+        time.sleep(0.01)
+    pytest.fail("the place was not given back")

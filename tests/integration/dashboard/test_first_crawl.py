@@ -1,6 +1,8 @@
 """A new project takes an address, how often and whom to tell; the end of its crawl shows what came of it, and asks."""
 
+import json
 import re
+import socket
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -12,6 +14,7 @@ from tests.integration.dashboard.test_home import bakery, edited
 from tests.integration.dashboard.test_security import Visitor, secret
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
+from tests.integration.raw_server import serving_connections
 from tests.integration.shared_app import shared_app
 from tests.integration.urls.test_query_sites import forum, served
 from tests.site.client import Site
@@ -192,3 +195,97 @@ def test_the_percentage_is_that_of_the_numbers_beside_it(crawler: Engine, visito
     text = words(visitor.get(f"/crawls/{crawl.id}").text)
     assert " 0 %" in text
     assert "42 %" not in text
+
+
+def test_a_host_that_does_not_exist_is_told_beside_the_field_before_anything_is_made(
+    crawler: Engine, visitor: Visitor
+) -> None:
+    pasted = visitor.post("/start", {"url": "shpo.invalid/news", "what": "page"})
+    assert pasted.status_code == 422
+    assert "There is no host shpo.invalid; check its spelling" in words(pasted.text)
+    filled = visitor.post("/projects", {"website_url": "https://shpo.invalid/", "do": "crawl"})
+    assert filled.status_code == 422
+    assert 'id="website_url-wrong"' in filled.text
+    assert crawler.rows("SELECT 1 FROM projects WHERE website_url LIKE '%shpo%'") == []
+
+
+def test_a_first_crawl_that_stored_nothing_says_what_to_do_and_offers_another_address_or_to_delete_it(
+    crawler: Engine, visitor: Visitor, site: Site
+) -> None:
+    address = site.url("/nwes")
+    typo = crawler.tools.projects.manage.create(name=address.partition("://")[2], website_url=address)
+    site.edit("/nwes", status=404)
+    crawl = crawler.run(crawler.start(typo))
+    text = visitor.get(f"/crawls/{crawl.id}").text
+    assert "has no such page: check the path" in words(text)
+    assert f'href="/projects/{typo.id}/edit#website_url"' in text
+    assert f'action="/projects/{typo.id}/delete"' in text
+    visitor.post(f"/projects/{typo.id}/edit", {"name": typo.name, "website_url": site.url("/news"), "is_active": "on"})
+    assert crawler.tools.store.get_project(typo.id).name.endswith("/news"), "a name nobody chose goes with the address"
+    lay(site, {"/news": []})
+    assert "Correct the address" not in visitor.get(f"/crawls/{crawler.again(crawl).id}").text
+    assert "Correct the address" not in visitor.get(f"/crawls/{crawl.id}").text, "the project has pages now"
+
+
+def test_https_where_a_server_speaks_http_is_said_with_the_address_to_try(crawler: Engine, visitor: Visitor) -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.recv(1)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+    with serving_connections(answer) as server:
+        plain = server.url("/")
+        crawl = crawler.crawl(plain.replace("http://", "https://"))
+    text = words(visitor.get(f"/crawls/{crawl.id}").text)
+    assert f"This server does not answer in https here; try {plain}" in text
+
+
+def test_ticked_projects_are_deleted_after_a_page_that_names_them(crawler: Engine, visitor: Visitor) -> None:
+    kept, gone = (crawler.project(f"http://{name}.example/") for name in ("kept", "gone"))
+    asked = visitor.post("/projects/bulk", {"action": "delete", "id": str(gone.id)})
+    assert "Delete 1 project?" in words(asked.text)
+    assert gone.name in asked.text
+    assert kept.name not in asked.text
+    assert crawler.tools.store.get_project(gone.id) == gone, "only asked"
+    sure = visitor.post("/projects/bulk", {"action": "delete", "id": str(gone.id), "confirmed": "on"})
+    assert sure.headers["location"] == "/?said=projects-delete&n=1"
+    left = crawler.rows("SELECT id FROM projects WHERE website_url LIKE '%.example/'")
+    assert [row["id"] for row in left] == [kept.id]
+
+
+def test_an_address_that_is_too_long_is_refused_and_not_cut(crawler: Engine, visitor: Visitor) -> None:
+    long = f"https://x.example/{'a' * 2100}"
+    for path, field in (("/start", "url"), ("/projects", "website_url")):
+        refused = visitor.post(path, {field: long, "what": "page"})
+        assert refused.status_code == 422
+        assert f'id="{field}-wrong"' in refused.text
+    for path, field in (("/", "url"), ("/projects/new", "website_url")):
+        shown = re.search(rf'<input id="{field}"[^>]*>', visitor.get(path).text)
+        assert shown
+        assert "maxlength" not in shown[0]
+
+
+def test_who_names_nobody_is_not_asked_to_send_a_test(crawler: Engine, visitor: Visitor) -> None:
+    path = f"/projects/{crawler.project('http://example.org/').id}/watch"
+    alone = visitor.post(path, {"frequency": "daily"}).headers["location"]
+    assert "Nobody is told of changes yet" in words(visitor.get(alone).text)
+    told = visitor.post(path, {"notification_email": "me@x.example"}).headers["location"]
+    assert "Send a test" in words(visitor.get(told).text)
+
+
+def test_a_sign_in_link_that_was_used_says_so(crawler: Engine, client: TestClient) -> None:
+    visitor = Visitor(client, secret(crawler))
+    (row,) = crawler.rows("SELECT id FROM api_keys LIMIT 1")
+    ticket = crawler.tools.operating.sessions.ticket(row["id"])
+    assert visitor.post("/login", {"key": ticket}).status_code == 303
+    assert "This link was used already" in words(visitor.post("/login", {"key": ticket}).text)
+
+
+def test_what_is_accepted_is_no_longer_counted_as_unread(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    crawl = edited(crawler, site, 40)
+    lay(site, {"/": bakery(45)})
+    crawl = crawler.again(crawl)
+    assert f'data-unread="{crawl.project_id}"' in visitor.get("/").text
+    answer = visitor.post(f"/feed/{crawl.id}/accept", {}, **{"HX-Request": "true"})
+    told = json.loads(answer.headers["HX-Trigger"])["unread"]
+    assert (told["project"], told["own"]) == (str(crawl.project_id), 0)
+    assert told["all"] == crawler.tools.changes.feed.count_unread()

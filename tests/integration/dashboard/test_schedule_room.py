@@ -52,11 +52,12 @@ def test_five_runs_in_the_zone_of_whoever_makes_it_change_while_typing_and_are_k
     page = house.window(house.key(), timezone_id="America/New_York")
     page.goto(f"/projects/{project.id}/schedule")
     expect(page.get_by_label("Time zone")).to_have_value("America/New_York")
-    expect(page.locator("#runs")).to_contain_text("Every Monday at 06:00 (America/New_York)")
+    expect(page.locator("#runs")).to_contain_text("Every day at 06:00 (America/New_York)")
     expect(page.locator("#runs .runs li")).to_have_count(5)
-    assert all(run.startswith("Mon") and "06:00" in run for run in runs(page))
-    page.get_by_label("Daily", exact=True).check()
-    expect(page.locator("#runs")).to_contain_text("Every day at 06:00")
+    assert all("06:00" in run for run in runs(page))
+    page.get_by_label("Weekly", exact=True).check()
+    expect(page.locator("#runs")).to_contain_text("Every Monday at 06:00")
+    assert all(run.startswith("Mon") for run in runs(page))
     page.get_by_label("Time", exact=True).fill("21:45")
     expect(page.locator("#runs .runs li").first).to_contain_text("21:45")
     page.get_by_label("Monthly", exact=True).check()
@@ -97,6 +98,20 @@ def test_a_mistake_is_told_beside_its_field_while_typing_and_again_when_saved(ho
     expect(page.get_by_label("Time", exact=True)).to_have_value("07:15")
     assert house.engine.tools.notices.schedules.find(project.id) is None
     assert serious_violations(page) == []
+    house.mishaps.clear()  # the browser tells of the 422 itself
+
+
+def test_a_first_save_that_is_refused_marks_its_field_in_every_time_zone(house: House, project: Project) -> None:
+    page = house.window(house.key(), timezone_id="America/New_York")
+    page.goto(f"/projects/{project.id}/schedule")
+    page.get_by_label("Time zone").fill("UTC")
+    page.get_by_label("Webhook").fill("http://169.254.169.254/latest")
+    expect(page.locator("#notification_webhook-wrong")).to_contain_text("may not be reached from here")
+    page.get_by_role("button", name="Save the schedule").click()
+    expect(page.get_by_role("alert")).to_contain_text("1 field needs another look")
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#notification_webhook-wrong")).to_contain_text("may not be reached from here")
+    expect(page.get_by_label("Time zone")).to_have_value("UTC")
     house.mishaps.clear()  # the browser tells of the 422 itself
 
 

@@ -343,6 +343,7 @@ def test_the_session_reads_the_api_but_changes_nothing_there_without_the_token(
 def test_without_keys_this_machine_is_served_and_changes_still_need_the_token(crawler: Engine) -> None:
     settings = crawler.tools.settings.model_copy(update={"no_auth": True})
     tools = build(settings, store=crawler.tools.store, hints=crawler.tools.hints)
+    tools.crawls.check_known = crawler.tools.crawls.check_known
     with TestClient(create_app(tools), base_url="http://127.0.0.1:8800") as client:
         page = client.get("/projects/new")
         assert page.status_code == 200

@@ -1,8 +1,10 @@
 """Messages arrive, and that can be seen before anything changed; links in mails ask first; feeds have own addresses."""
 
+import html
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from urllib.parse import urlencode
 from uuid import UUID
 from xml.etree import ElementTree
 
@@ -12,9 +14,8 @@ from fastapi.testclient import TestClient
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from tests.integration.dashboard.test_home import bakery, edited
-from tests.integration.dashboard.test_repairs import prices
 from tests.integration.dashboard.test_security import Visitor, secret
-from tests.integration.handmade import lay
+from tests.integration.handmade import lay, page
 from tests.integration.inbox import receiving_mail
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import response, serving
@@ -83,6 +84,29 @@ def test_a_password_is_kept_unless_another_is_typed_and_never_shown(crawler: Eng
     assert 'id="mail_from-wrong"' in wrong.text
 
 
+def test_whoever_leaves_to_set_up_the_mail_server_comes_back_to_what_was_typed(
+    crawler: Engine, visitor: Visitor
+) -> None:
+    project = crawler.project("http://example.org/")
+    assert f"/projects/{project.id}/watch/mail" in visitor.get(f"/projects/{project.id}/watch").text
+    typed = {"notification_email": "me@x.example", "frequency": "weekly", "channel": "a-secret-token"}
+    away = visitor.post(f"/projects/{project.id}/watch/mail", typed).headers["location"]
+    assert "secret" not in away
+    found = re.search(r'name="back" value="([^"]+)"', visitor.get(away).text)
+    assert found
+    back = html.unescape(found[1])
+    fields = {"mail_host": "m.example", "mail_security": "smtp", "mail_from": "w@x.example", "back": back}
+    saved = visitor.post("/system/settings/mail", fields).headers["location"]
+    assert f'href="{found[1]}"' in visitor.get(saved).text
+    again = visitor.get(back).text
+    assert 'value="me@x.example"' in again
+    assert '<option value="weekly" selected>' in again
+    for strange in ("https://evil.example/", "//evil.example", "/projects//evil.example", "javascript:alert(1)"):
+        assert "evil" not in visitor.get(f"/system/settings?{urlencode({'back': strange})}").text
+        elsewhere = visitor.post("/system/settings/mail", {**fields, "back": strange}).headers["location"]
+        assert elsewhere == "/system/settings?said=mail-saved"
+
+
 def test_only_operators_set_the_mail_server(crawler: Engine, client: TestClient) -> None:
     writer = Visitor(client, secret(crawler, Scope.WRITE))
     assert writer.post("/system/settings/mail", {"mail_host": "m.example"}).status_code == 403
@@ -131,6 +155,53 @@ def test_where_nobody_would_be_told_it_says_so(crawler: Engine, visitor: Visitor
     assert "Nobody would be told" in visitor.get(f"/projects/{project.id}").text
 
 
+SCHEDULE = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": "UTC", "notify_on": "any",
+            "notify_on_changes": "on", "conditions": "", "advice_wish": ""}  # fmt: skip
+MISTAKES: tuple[dict[str, str], ...] = (
+    {"frequency": "never"}, {"time": "25:00"}, {"timezone": "Nowhere/At_All"}, {"frequency": "weekly"},
+    {"frequency": "monthly", "day_of_month": "30"}, {"frequency": "cron", "cron": "often"},
+    {"frequency": "cron", "cron": "1 2 3 4 5", "time": "x"}, {"window_from": "22:00"}, {"jitter_minutes": "many"},
+    {"window_from": "22:00", "window_to": "23:00"}, {"notify_on": "never"}, {"notification_email": "nobody"},
+    {"notification_webhook": "http://10.0.0.1/hook"}, {"notification_webhook": "ftp://x.example/"},
+    {"notification_urls": "json://10.0.0.1/"}, {"notification_urls": "nothing://x"},
+    {"channel": "x", "channel_kind": "slack"}, {"channel": "http://10.0.0.1/", "channel_kind": "webhook"},
+    {"notify_after_failures": "-1"}, {"conditions": "sometimes"}, {"advice_wish": "a" * 600},
+    {"significant_new_pages": "0"}, {"significant_changed_share": "all"}, {"time": "25:00", "notification_email": "x"},
+)  # fmt: skip
+
+
+def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    for mistake in MISTAKES:
+        refused = visitor.post(f"/projects/{project.id}/schedule", {**SCHEDULE, **mistake})
+        assert refused.status_code == 422, mistake
+        said = re.search(r"Not saved yet: (\d) fields? needs? another look", refused.text)
+        assert said, mistake
+        marked = re.findall(r'<p class="wrong" id="[\w-]+"[^>]*><svg', refused.text)
+        assert len(marked) == int(said[1]), mistake
+        assert "data-first" not in refused.text, "nothing is proposed over what was typed"
+
+
+def test_a_webhook_that_may_not_be_reached_stays_marked_while_other_fields_are_typed(
+    crawler: Engine, visitor: Visitor
+) -> None:
+    project = crawler.project("http://example.org/")
+    typed = {**SCHEDULE, "notification_webhook": "http://10.0.0.1/hook"}
+    text = visitor.post(f"/projects/{project.id}/schedule/preview", typed, **PART).text
+    assert re.search(r'id="notification_webhook-wrong"[^>]*><svg.*may not be reached', text)
+    assert 'id="notification_urls-wrong"' not in text, "only saving tells whether it can be used"
+
+
+def test_a_first_schedule_is_proposed_alike_wherever_it_is_made(crawler: Engine, visitor: Visitor) -> None:
+    project = crawler.project("http://example.org/")
+    text = visitor.get(f"/projects/{project.id}/schedule").text
+    assert '<input type="radio" name="frequency" value="daily" checked>' in text
+    assert '<option value="any" selected>' in text
+    visitor.post(f"/projects/{project.id}/watch", {"frequency": "daily", "notification_email": "me@x.example"})
+    kept = crawler.tools.notices.set_schedule.get(project.id).config
+    assert (kept.frequency.value, kept.notify_on.value) == ("daily", "any")
+
+
 def test_links_in_a_mail_ask_before_they_mute_or_ignore(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -154,6 +225,12 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert "Ignore this block?" in stranger.get(ignore).text
         assert "<ins>45</ins>" in stranger.get(ignore).text
         assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == []
+        undo = re.search(r'action="(/act/[^"]+)"', stranger.post(ignore).text)
+        assert undo
+        assert "Let it count again?" in stranger.get(undo[1]).text
+        assert "Counts again" in stranger.post(undo[1]).text
+        assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == []
+        assert "Counts again" in stranger.post(undo[1]).text, "twice is once"
         assert "Ignored from now on" in stranger.post(ignore).text
         assert len(crawler.tools.changes.noise_rules.list_rules(crawl.project_id)) == 1
         assert "Nothing to ignore" in stranger.get(ignore).text
@@ -165,6 +242,86 @@ def test_links_in_a_mail_ask_before_they_mute_or_ignore(
         assert stranger.get(f"{week[:-4]}AAAA").status_code == 404
         other_site = stranger.client.post(day, headers={"Sec-Fetch-Site": "cross-site"}, follow_redirects=False)
         assert other_site.status_code == 403
+        crawler.tools.projects.manage.delete(crawl.project_id)
+        for link in (ignore, day):
+            assert "was deleted" in stranger.get(link).text
+
+
+def costs(first: str) -> str:
+    """Three blocks of one name, with nothing that tells them apart."""
+    return page(body="".join(f'<p class="cost">{cost}</p>' for cost in (first, "9.10", "1.20")))
+
+
+def told_of_an_edit(
+    crawler: Engine, visitor: Visitor, site: Site, before: dict[str, str | list[str]], after: dict[str, str | list[str]]
+) -> tuple[CrawlJob, str]:
+    """The crawl that found the edit, and the link in its mail that asks to ignore the block."""
+    with receiving_mail() as inbox:
+        set_mail(visitor, inbox.port)
+        lay(site, before)
+        first = crawler.crawl(site.url(), use_sitemaps=False)
+        schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
+        crawler.tools.notices.set_schedule(first.project_id, schedule)
+        lay(site, after)
+        crawl = run_by_schedule(crawler, first)
+        crawler.tools.notices.notify_crawl(crawl.id)
+        (received,) = inbox.mails
+    return crawl, re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]
+
+
+TABLE = "<table>{}</table>", "<tr><td>{}</td><td>{}</td></tr>"
+TERMS = "<dl>{}</dl>", "<dt>{}</dt><dd>{}</dd>"
+LINES = "<div>{}</div>", "<p>{}: {}</p>"
+
+
+def menu(shape: tuple[str, str], tea: str, cake: str = "£4.10") -> str:
+    around, one = shape
+    return page(body=around.format(one.format("Tea", tea) + one.format("Cake", cake)))
+
+
+@pytest.mark.parametrize("shape", [TABLE, TERMS, LINES])
+def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other_number_is(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site, shape: tuple[str, str]
+) -> None:
+    before: dict[str, str | list[str]] = {"/": menu(shape, "£9.80"), "/b": menu(shape, "£9.80")}
+    crawl, ignore = told_of_an_edit(crawler, visitor, site, before, {"/": menu(shape, "£10.40")})
+    asked = Visitor(client).get(ignore).text
+    assert "Ignore this block?" in asked
+    assert "Ignore it on this page" in asked
+    Visitor(client).post(ignore)
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.place.page == site.url("/")
+    lay(site, {"/": menu(shape, "£11.00")})
+    quiet = run_by_schedule(crawler, crawl)
+    assert changed_pages(quiet) == []
+    kept = Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
+    assert re.search(r"Kept quiet\">\s*1 time<", kept), "a page of a comparison counts once"
+    lay(site, {"/": menu(shape, "£11.50", "£4.20")})
+    assert len(changed_pages(run_by_schedule(crawler, quiet))) == 1, "another row's number is still told"
+
+
+def test_a_rule_for_every_number_of_a_site_is_called_that_and_needs_to_be_asked_for(
+    crawler: Engine, visitor: Visitor, client: TestClient, site: Site
+) -> None:
+    def bare(*found: str) -> dict[str, str | list[str]]:
+        return {"/": page("/b", body="".join(f"<p>{one}</p>" for one in found)), "/b": "<p>Nothing here.</p>"}
+
+    crawl, ignore = told_of_an_edit(crawler, visitor, site, bare("£9.80", "£9.80"), bare("£10.40", "£9.80"))
+    stranger = Visitor(client)
+    asked = stranger.get(ignore).text
+    assert "Ignore every number on all 2 pages?" in asked
+    assert "Ignore this block?" not in asked
+    assert "This holds for more than the line" in asked
+    assert 'class="button danger" name="where"' in asked
+    stranger.post(ignore)
+    assert crawler.tools.changes.noise_rules.list_rules(crawl.project_id) == [], "not unless it is said"
+    stranger.post(ignore, {"where": "everywhere"})
+    (rule,) = crawler.tools.changes.noise_rules.list_rules(crawl.project_id)
+    assert rule.kind.value == "numbers"
+    trial = Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise/trial?kind=numbers").text
+    assert "Ignore every number on every page" in trial
+    assert "This holds for more than the line" in trial
+    assert "Add this rule" not in trial
 
 
 def test_a_rule_from_a_mail_says_what_else_it_silences(
@@ -172,11 +329,11 @@ def test_a_rule_from_a_mail_says_what_else_it_silences(
 ) -> None:
     with receiving_mail() as inbox:
         set_mail(visitor, inbox.port)
-        lay(site, {"/": prices("4.00")})
+        lay(site, {"/": costs("4.00")})
         first = crawler.crawl(site.url(), use_sitemaps=False)
         schedule = {"enabled": True, "frequency": "daily", "notify_on": "any", "notification_email": "me@x.example"}
         crawler.tools.notices.set_schedule(first.project_id, schedule)
-        lay(site, {"/": prices("4.50")})
+        lay(site, {"/": costs("4.50")})
         crawler.tools.notices.notify_crawl(run_by_schedule(crawler, first).id)
         (received,) = inbox.mails
     ignore = re.findall(r"http://watch\.example(/act/\S+)", received.text())[0]

@@ -38,7 +38,7 @@ def test_all_changes_of_a_crawl_are_counted_and_a_first_one_has_none() -> None:
 
 def test_a_run_now_and_another_try_are_told_apart() -> None:
     again, now = lines([], [crawl(2, retry_of=uuid4()), crawl(1)], 10)
-    assert (again.kind, now.kind) == ("another try", "run now")
+    assert (again.kind, now.kind) == ("another try", "scheduled")
 
 
 def test_no_more_lines_than_asked_for_and_the_newest_first() -> None:

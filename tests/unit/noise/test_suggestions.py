@@ -15,8 +15,8 @@ def edit(place: str, old: str | None, new: str | None) -> BlockEdit:
     return BlockEdit(Block(place, old) if old is not None else None, Block(place, new) if new is not None else None)
 
 
-def offered(one: BlockEdit) -> list[tuple[str, str]]:
-    return [(found.kind.value, found.value) for found in suggest(one)]
+def offered(one: BlockEdit, label: str | None = None) -> list[tuple[str, str]]:
+    return [(found.kind.value, found.value) for found in suggest(one, label)]
 
 
 def test_a_named_place_is_offered_first_then_its_box_then_the_line() -> None:
@@ -69,3 +69,23 @@ def test_names_with_odd_characters_become_selectors_that_are_valid(place: str, s
 def test_endings_that_each_release_changes_are_left_open() -> None:
     assert loosened("div.price > b") == 'div[class*="price"] > b'
     checked_value(RuleKind.SELECTOR, loosened("div.price > b"))
+
+
+def test_a_value_with_a_label_is_offered_with_its_row_or_what_stands_below_the_label() -> None:
+    found = offered(edit("table>tbody>tr>td", "£9.80", "£10.40"), "Green tea")
+    assert found == [
+        ("selector", 'tr:has(> :first-child:says("Green tea"))'),
+        ("selector", ':is(dt, h1, h2, h3, h4, h5, h6):says("Green tea") + td'),
+        ("numbers", "*"),
+    ]
+    odd = offered(edit("p", "1", "2"), 'The "big" \\ one')[0][1]
+    assert checked_value(RuleKind.SELECTOR, odd) == odd
+    assert offered(edit("p", "1", "2"), "long " * 40) == [("numbers", "*")]
+
+
+def test_a_short_label_before_a_value_is_enough_for_an_expression() -> None:
+    assert offered(edit("p", "Tea: £9.80", "Tea: £10.40"))[0] == ("regex", "^Tea:.*$")
+
+
+def test_only_rules_for_every_page_are_wide() -> None:
+    assert [one.is_wide for one in suggest(edit("p.price", "12", "14"))] == [False, True]

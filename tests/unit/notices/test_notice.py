@@ -25,6 +25,7 @@ from crawler.domain.notices.mail import (
 )
 from crawler.domain.notices.notice import (
     LastFailureNotice,
+    Mail,
     NoticeKind,
     Streak,
     has_failed,
@@ -427,3 +428,33 @@ def test_a_webhook_names_the_first_pages_with_an_excerpt_and_counts_the_others()
     }  # fmt: skip
     assert len(payload["pages"]) == 1 + 4 + 1, "of each kind few"
     assert payload["more_pages"] == 12 - 6
+
+
+def short_mail(line: LineChange, changed: int = 2, *, name: str = "Acme Coffee", significant: bool = False) -> Mail:
+    page = PageDigest("https://acme.coffee/", None, (line,), more=0)
+    told = crawl(summary(changed=changed, significant=significant) | {"changed_page_urls": [page.url]})
+    project = PROJECT.model_copy(update={"name": name})
+    return changes_mail(SENDER, project, told, change_sections(told.change_summary or {}, [page]), by_schedule=False)
+
+
+def test_the_subject_names_the_first_change_unless_many_make_it_significant() -> None:
+    price = LineChange("£9.80", "£10.40")
+    assert short_mail(price).subject == "[Acme] Acme Coffee: £9.80 → £10.40, and 1 more page"
+    assert short_mail(price, 1).subject == "[Acme] Acme Coffee: £9.80 → £10.40"
+    assert short_mail(price, 4).subject.endswith(", and 3 more pages")
+    one_word = LineChange("Open daily from nine to five o'clock", "Open daily from nine to six o'clock")
+    assert short_mail(one_word, 1).subject == "[Acme] Acme Coffee: five → six"
+    assert short_mail(LineChange(None, "Sale"), 1).subject == "[Acme] Acme Coffee: new: Sale"
+    assert short_mail(LineChange("Sale", None), 1).subject == "[Acme] Acme Coffee: gone: Sale"
+    assert short_mail(price, significant=True).subject == "[Acme] Significant changes detected for Acme Coffee"
+
+
+def test_the_subject_is_short_and_one_line_whatever_a_page_says() -> None:
+    for line in (LineChange(POWER, POWER * 50), LineChange(None, POWER * 50), LineChange("a " * 500, "b " * 500)):
+        subject = short_mail(line, name="N" * 200).subject
+        assert len(subject) <= 200
+        assert not {"\r", "\n", "\x00", "\u202e"} & set(subject)
+
+
+def test_a_crawl_that_somebody_asked_for_is_not_called_scheduled_though_it_is_told_like_one() -> None:
+    assert "\n\nThe crawl for Acme Coffee (https://acme.coffee/) completed" in short_mail(LineChange("1", "2")).text

@@ -120,3 +120,30 @@ def test_the_parts_of_a_selector_are_counted_wherever_they_stand() -> None:
     assert parse_selector(",".join(["a"] * 30))
     with pytest.raises(CostlySelector, match="parts"):
         parse_selector(f"a:not({','.join(['a'] * 30)})")
+
+
+def test_an_element_is_found_by_all_that_it_says() -> None:
+    tree = LexborHTMLParser(
+        "<table><tr><td><a>Green</a> tea</td><td>3</td></tr><tr><td>Green</td><td>4</td></tr></table>"
+        "<dl><dt>\n Green  tea </dt><dd>5</dd><dd>6</dd></dl>"
+    )
+    for selector, found in (
+        ('tr:has(> :first-child:says("Green tea")) td:last-child', ["3"]),
+        ("tr:has(> :says('Green')) td:last-child", ["4"]),
+        ('dt:says("Green tea") + dd', ["5"]),
+        (r':says("Green \"tea\"")', []),
+    ):
+        assert [node.text() for node in Search(tree).find(check_selector(selector))] == found
+
+
+@pytest.mark.parametrize("selector", ["p:says()", "p:says(Tea)", 'p:says("")', f'p:says("{"a" * 200}")'])
+def test_what_is_said_is_quoted_and_short(selector: str) -> None:
+    with pytest.raises(CostlySelector, match="quotes 1 to 80"):
+        check_selector(selector)
+
+
+def test_what_elements_say_is_read_in_a_time_that_grows_with_the_page() -> None:
+    tree = LexborHTMLParser("<div>a" * 500 + "<p>b</p>" * 5_000)
+    search = Search(tree)
+    search.find('p:says("b")')
+    assert search.seen < 100_000

@@ -5,7 +5,7 @@ from crawler.config import Settings
 from crawler.domain.urls.typed_url import has_scheme, shown, typed_url, why_no_address
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.run_options import opened_for
-from crawler.errors import InvalidUrl
+from crawler.handlers.crawls.check_reach import CheckKnown
 
 _LONGEST_NAME = 63
 """Characters of one label of a host's name."""
@@ -38,8 +38,7 @@ def typed_address(text: str, settings: Settings) -> str:
 
 def check_known(url: Url, settings: Settings) -> None:
     """Refuse a host that does not exist, where that can be told from here."""
-    if not _reached_elsewhere(settings) and is_unknown(opened_for(url)[0]):
-        raise InvalidUrl(f"There is no host {url.host}; check its spelling and this machine's name servers.")
+    CheckKnown(is_unknown, by_proxy=_reached_elsewhere(settings))(url)
 
 
 def _reached_elsewhere(settings: Settings) -> bool:

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 from pydantic import ValidationError
 
 from crawler.domain.crawls.crawl import CrawlConfig
-from crawler.domain.notices.schedule import Frequency, Schedule, ScheduleConfig, start_of, upcoming
+from crawler.domain.notices.schedule import Frequency, NotifyOn, Schedule, ScheduleConfig, start_of, upcoming
 from crawler.entrypoints.dashboard.forms import conditions as condition_form
 from crawler.entrypoints.dashboard.forms.fields import Form
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence, share_of
@@ -26,15 +26,17 @@ WEEKDAYS = (("0", "Monday"), ("1", "Tuesday"), ("2", "Wednesday"), ("3", "Thursd
 THRESHOLDS = ("significant_new_pages", "significant_changed_share")
 """Fields that are the project's settings, not the schedule's: they define a significant change for every crawl."""
 FIELDS = (
-    "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes", "notification_email",
-    "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", "conditions", *THRESHOLDS,
+    "frequency", "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes",
+    "notification_email",
+    "notification_webhook", "notification_urls", "notify_on", "notify_after_failures", "conditions", "advice_wish",
+    *THRESHOLDS,
 )  # fmt: skip
 """Fields that can show an error beside them."""
 _WINDOW = ("window_from", "window_to")
 TIMING = ("enabled", "frequency", "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes")
 _OF_FREQUENCY = {"weekly": "day_of_week", "monthly": "day_of_month", "cron": "cron"}
-_FIRST = ScheduleConfig(enabled=True, frequency=Frequency.WEEKLY, day_of_week=0, time="06:00")
-"""The form's values for a project without a schedule."""
+_FIRST = ScheduleConfig(enabled=True, frequency=Frequency.DAILY, time="06:00", notify_on=NotifyOn.ANY)
+"""The form's values for a project without a schedule: as "Check daily? Tell whom?" proposes it."""
 _SUGGESTED = 3
 
 
@@ -162,6 +164,8 @@ def _placed(exc: ValidationError, asked: Mapping[str, Any]) -> dict[str, str]:
     for error in exc.errors():
         name = str(error["loc"][0]) if error["loc"] else "window" if asked["window"] and day != "cron" else day
         errors.setdefault(name, sentence(error))
+    if "advice" in errors:
+        errors["advice_wish"] = errors.pop("advice")
     if "timezone" in errors:
         errors["timezone"] = _zone_sentence(str(asked["timezone"]))
     if "window" in errors and not all(asked["window"] or ()):

@@ -16,6 +16,7 @@ from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, FetchState
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
+from crawler.domain.explaining.seed_advice import seed_advice
 from crawler.domain.pages.lists import UrlFilter
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
@@ -29,6 +30,8 @@ from crawler.errors import RedisUnavailable
 router = APIRouter()
 
 RECENT = 25
+LOOKED_AT = 10
+"""Crawls of a project in which a page is looked for."""
 STOP_ASKING = 286
 """The HTTP status that makes htmx stop polling."""
 HOSTS = 50
@@ -145,9 +148,19 @@ def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
         "seconds": seconds,
         "speed": crawl.pages_crawled / seconds if seconds >= 0.1 else None,
         "own_host": urlsplit(crawl.seed_url).netloc,
+        "in_vain": _in_vain(tools, crawl),
         **_comparison(tools, crawl),
         **_hosts(tools, crawl),
     }
+
+
+def _in_vain(tools: App, crawl: CrawlJob) -> dict[str, Any] | None:
+    """A crawl whose address could not be fetched: what to do, and whether the project holds nothing at all."""
+    if crawl.status is not CrawlStatus.FAILED or crawl.pages_crawled:
+        return None
+    earlier = tools.store.list_crawls(crawl.project_id, LOOKED_AT)
+    advice = seed_advice(tools.engine.ledger.seed_state(crawl.id))
+    return {"advice": advice, "is_empty": not any(one.pages_crawled for one in earlier)}
 
 
 def _comparison(tools: App, crawl: CrawlJob) -> dict[str, Any]:

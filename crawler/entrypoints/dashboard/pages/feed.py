@@ -3,10 +3,12 @@
 Entries are made when a crawl is compared: `domain/changes/feed.py`.
 """
 
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.feed import LINES, PAGES, shown_feed
@@ -37,22 +39,26 @@ def read_all(caller: Caller, tools: Tools) -> Response:
 
 
 @router.post("/feed/{crawl_id}/read")
-def read(request: Request, crawl: OwnCrawl, tools: Tools, form: Sent) -> Response:
+def read(request: Request, caller: Caller, crawl: OwnCrawl, tools: Tools, form: Sent) -> Response:
     """Read, or unread again."""
     tools.changes.feed.mark_read([crawl.id], tools.clock(), read=not form.flag("unread"))
-    return _entry(request, crawl, tools)
+    return _entry(request, caller, crawl, tools)
 
 
 @router.post("/feed/{crawl_id}/accept")
-def accept(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
+def accept(request: Request, caller: Caller, crawl: OwnCrawl, tools: Tools) -> Response:
     tools.changes.feed.accept(crawl.id, tools.clock())
     tools.projects.manage.change(crawl.project_id, {"flagged_for_review": False})
-    return _entry(request, crawl, tools)
+    return _entry(request, caller, crawl, tools)
 
 
-def _entry(request: Request, crawl: OwnCrawl, tools: Tools) -> Response:
-    """The entry as it is now, in its place; without scripts, the list again."""
+def _entry(request: Request, caller: ApiKey, crawl: OwnCrawl, tools: Tools) -> Response:
+    """The entry as it is now, in its place, and how many are unread; without scripts, the list again."""
     entry = tools.changes.feed.find(crawl.id)
     if not is_part(request) or entry is None:
         return go("/")
-    return page(request, "parts/feed_entry.html", entry=entry, feed_pages=PAGES, feed_lines=LINES)
+    answer = page(request, "parts/feed_entry.html", entry=entry, feed_pages=PAGES, feed_lines=LINES)
+    count = tools.changes.feed.count_unread
+    unread = {"all": count(caller.project_ids), "project": str(crawl.project_id), "own": count([crawl.project_id])}
+    answer.headers["HX-Trigger"] = json.dumps({"unread": unread})
+    return answer

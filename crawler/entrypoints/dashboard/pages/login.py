@@ -24,6 +24,7 @@ router = APIRouter()
 
 LONGEST_NEXT = 2000
 UNKNOWN = "No key like that is known here, or it was revoked."
+USED = "This link was used already, or is too old: it signs in once. Start again for another one, or type an API key."
 Next = Annotated[str, Query(alias="next", max_length=LONGEST_NEXT)]
 
 
@@ -40,9 +41,8 @@ def sign_in(request: Request, form: Sent, tools: Tools) -> Response:
     try:
         key = _key(tools, request.app.state.attempts, form.text("key"), address_of(request.scope))
     except (Unauthorized, TooManyFailures) as exc:
-        wrong = (
-            exc.message if isinstance(exc, TooManyFailures) else "No key like that is known here, or it was revoked."
-        )
+        unknown = USED if form.text("key").startswith(TICKET_PREFIX) else UNKNOWN
+        wrong = exc.message if isinstance(exc, TooManyFailures) else unknown
         return page(request, "login.html", exc.http_status, following=following, wrong=wrong)
     if request.state.session:
         tools.operating.sessions.close(

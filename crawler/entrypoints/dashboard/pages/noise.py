@@ -27,6 +27,7 @@ from crawler.domain.noise.rules import (
 from crawler.domain.notices.backtests import Trial, TrialRules, Verdict
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.entrypoints.dashboard.forms.fields import Sent
+from crawler.entrypoints.dashboard.serving.own_paths import own_path
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.rule_reach import reach_of
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -111,7 +112,8 @@ def new(
             on = tools.pages.reader.get_page(project_id, page_id).row.url
         except (NotFound, Invalid) as exc:
             why_not = exc.message
-    if not kind and suggested:
+    # A rule for every line of every page is for somebody to choose.
+    if not kind and suggested and not suggested[0].suggestion.is_wide:
         kind, value = suggested[0].suggestion.kind.value, suggested[0].suggestion.value
     chosen = _rule(kind, value)
     asked = {"page": page_id, "from": older, "to": newer, "line": line} if page_id else {}
@@ -131,7 +133,7 @@ def new(
         kind_words=KIND_WORDS,
         asked=asked,
         on=on,
-        back=_own_path(back),
+        back=own_path(back),
     )
 
 
@@ -172,7 +174,7 @@ def trial(
         value=chosen.value,
         wrong=wrong,
         kind_words=KIND_WORDS,
-        back=_own_path(back),
+        back=own_path(back),
     )
 
 
@@ -183,7 +185,7 @@ def add(project_id: OwnProject, tools: Tools, form: Sent) -> Response:
     if chosen.wrong or chosen.kind is None:
         raise Invalid(chosen.wrong or "Choose what the rule leaves out.")
     tools.changes.manage_noise.add(project_id, chosen.kind, "" if chosen.value == EVERYWHERE else chosen.value)
-    back = _own_path(form.text("back"))
+    back = own_path(form.text("back"))
     if "?" in back:
         return go(f"{back}&said=ignoring")
     return go(back or f"/projects/{project_id}/noise", "ignoring")
@@ -270,9 +272,3 @@ def _rule_id(given: str) -> UUID:
         return UUID(given)
     except ValueError as exc:
         raise NotFound("There is no such rule.") from exc
-
-
-def _own_path(given: str) -> str:
-    """The path to go back to, only if it is a crawl's or project's page of ours; else empty."""
-    safe = given.startswith(("/crawls/", "/projects/")) and "\\" not in given and "//" not in given.partition("?")[0]
-    return given if safe and given.isprintable() else ""

@@ -1,15 +1,15 @@
-"""`/projects/bulk`: one action for several projects: crawl, pause, mute, tag. Each project is changed by itself."""
+"""`/projects/bulk`: crawl, pause, mute, tag or delete several projects. Each is changed by itself."""
 
 from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from crawler.bootstrap import App
-from crawler.domain.crawls.project import checked_tags
+from crawler.domain.crawls.project import Project, checked_tags
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
-from crawler.entrypoints.dashboard.serving.render import go
+from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.errors import Conflict, Invalid, NotFound
@@ -22,7 +22,8 @@ DAY = timedelta(days=1)
 
 
 @router.post("/projects/bulk")
-def bulk(caller: Caller, tools: Tools, form: Sent) -> Response:
+def bulk(request: Request, caller: Caller, tools: Tools, form: Sent) -> Response:
+    """What cannot be undone is asked for on a page of its own first."""
     action = form.text("action")
     change = _ACTIONS.get(action)
     if change is None:
@@ -30,6 +31,8 @@ def bulk(caller: Caller, tools: Tools, form: Sent) -> Response:
     ids = [project_id for project_id in _ids(form) if caller.sees(project_id)]
     if not ids:
         return go("/", "projects-none")
+    if action == "delete" and not form.flag("confirmed"):
+        return page(request, "projects_delete.html", projects=[one for one in map(_finder(tools), ids) if one])
     if action == "crawl":
         tools.hints.ping()
     done = sum(_done(change, tools, project_id, form) for project_id in ids)
@@ -83,6 +86,20 @@ def _untag(tools: App, project_id: UUID, form: Form) -> None:
     tools.projects.manage.change(project_id, {"tags": tuple(tag for tag in known if tag not in gone)})
 
 
+def _delete(tools: App, project_id: UUID, _: Form) -> None:
+    tools.projects.manage.delete(project_id)
+
+
+def _finder(tools: App) -> Callable[[UUID], Project | None]:
+    def find(project_id: UUID) -> Project | None:
+        try:
+            return tools.store.get_project(project_id)
+        except NotFound:
+            return None
+
+    return find
+
+
 def _tags(form: Form) -> tuple[str, ...]:
     try:
         found = checked_tags(form.text("tag").split(","))
@@ -101,6 +118,7 @@ _ACTIONS: dict[str, Callable[[App, UUID, Form], None]] = {
     "unmute": _unmute,
     "tag": _tag,
     "untag": _untag,
+    "delete": _delete,
 }
 
 

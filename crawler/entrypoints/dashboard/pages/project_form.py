@@ -19,7 +19,7 @@ from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.channels import channels_of, placed
 from crawler.entrypoints.dashboard.forms.crawl_options import fields_of, settings_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
-from crawler.entrypoints.dashboard.serving.render import go, page
+from crawler.entrypoints.dashboard.serving.render import go, page, query
 from crawler.entrypoints.dashboard.serving.words import split_url
 from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -85,6 +85,7 @@ def _schedule(tools: App, project_id: UUID, form: Form, channels: dict[str, Any]
 
 def _made(tools: App, form: Form, settings: Mapping[str, Any], tags: tuple[str, ...]) -> Project:
     url = tools.notices.watch_url.address(form.text("website_url"))
+    tools.crawls.check_known(parse(url))
     made = tools.projects.manage.create(name=form.text("name") or _name_of(url), website_url=url, settings=settings)
     return tools.projects.manage.change(made.id, {"tags": tags}) if tags else made
 
@@ -106,9 +107,33 @@ def watch(request: Request, project_id: OwnProject, tools: Tools, form: Sent) ->
         except Invalid as exc:
             errors = placed(exc.message)
         else:
-            return go(f"/projects/{project_id}/schedule", "watched")
+            return go(f"/projects/{project_id}/schedule", "watched" if channels else "watched-alone")
     context = ask_about(tools, tools.store.get_project(project_id), form.raw(), errors)
     return page(request, "ask_watch.html", 422, here="schedule", **context)
+
+
+@router.get("/projects/{project_id}/watch")
+def ask(
+    request: Request,
+    project_id: OwnProject,
+    tools: Tools,
+    notification_email: Annotated[Text, Query(max_length=300)] = "",
+    frequency: Annotated[Text, Query(max_length=20)] = "daily",
+) -> Response:
+    """The same question on a page of its own, with what was typed before."""
+    typed = {"notification_email": notification_email, "frequency": frequency}
+    context = ask_about(tools, tools.store.get_project(project_id), typed)
+    if not any(context["ask"].values()):
+        return go(f"/projects/{project_id}/schedule")
+    return page(request, "ask_watch.html", here="schedule", **context)
+
+
+@router.post("/projects/{project_id}/watch/mail")
+def set_up_mail(project_id: OwnProject, form: Sent) -> Response:
+    """To the mail server's settings, and from there back with what was typed; tokens of chats stand in no address."""
+    typed = {name: form.text(name)[:255] for name in ("notification_email", "frequency") if form.text(name)}
+    back = f"/projects/{project_id}/watch{query(**typed)}"
+    return go(f"/system/settings{query(back=back)}#mail")
 
 
 @router.get("/projects/{project_id}/edit")
@@ -132,7 +157,7 @@ def save(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> 
     errors |= wrong_tags
     if not errors:
         changes = {
-            "name": form.text("name"),
+            "name": _new_name(tools, project, form),
             **({"tags": tags} if "tags" in form else {}),
             "website_url": form.text("website_url") or None,
             "is_active": form.flag("is_active"),
@@ -208,6 +233,15 @@ def _leaves_credentials(tools: App, before: Project, now: Project) -> bool:
 def _origins(tools: App, project_id: UUID) -> list[str]:
     """Where the project's credentials are sent."""
     return list(dict.fromkeys(one.origin for one in tools.projects.credentials.list(project_id)))
+
+
+def _new_name(tools: App, project: Project, form: Form) -> str:
+    """What was typed. A name that nobody chose goes with the address, unless another project has that name."""
+    typed, url = form.text("name"), form.text("website_url")
+    if typed != project.name or not project.website_url or typed != _name_of(project.website_url):
+        return typed
+    name = _name_of(url)
+    return name if name and tools.store.find_project(name) is None else typed
 
 
 def _name_of(url: str) -> str:

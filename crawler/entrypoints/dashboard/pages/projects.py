@@ -12,6 +12,7 @@ from crawler.adapters.crawls.project_list import STATES, ProjectLine
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.crawls.project import checked_tags
+from crawler.domain.urls.url import parse
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.feed import shown_feed
@@ -74,6 +75,7 @@ def start(request: Request, caller: Caller, tools: Tools, form: Sent) -> Respons
     what = Watch.PAGE if form.text("what") == "page" else Watch.SITE
     try:
         address = _address(form)
+        tools.crawls.check_known(parse(tools.notices.watch_url.address(address)))
         tools.hints.ping()  # Without a broker no worker gets the message: fail before anything is written.
         started = tools.notices.watch_url(address, what, zone=form.text("zone"))
     except (Invalid, Conflict, EgressRefused) as exc:

@@ -71,13 +71,16 @@ def preview(request: Request, project_id: OwnProject, tools: Tools, form: Sent) 
     tools.store.get_project(project_id)
     asked, errors = schedule_form.schedule_of(form)
     errors |= schedule_form.thresholds_of(form)[1]
+    kept = _kept(tools, project_id)
+    errors = _refused(tools, asked, kept) | errors
     return page(
         request,
         "parts/schedule_runs.html",
         errors=errors,
-        fields=schedule_form.FIELDS,
+        # Whether an address of a chat can be used is found out when it is saved; until then its mark stays.
+        fields=[name for name in schedule_form.FIELDS if name != "notification_urls" or name in errors],
         with_fields=True,
-        **_outlook(tools, asked, _kept(tools, project_id)),
+        **_outlook(tools, asked, kept),
     )
 
 
@@ -150,6 +153,18 @@ def _show(
         presets=PRESETS,
         **_outlook(tools, asked, kept),
     )
+
+
+def _refused(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dict[str, str]:
+    """Where a webhook leads that may not be reached: known before anything is saved."""
+    url = asked["notification_webhook"]
+    if not url or (kept and url == kept.config.notification_webhook):
+        return {}
+    try:
+        tools.notices.set_schedule.check_webhook(url)
+    except Invalid as exc:
+        return _placed(exc)
+    return {}
 
 
 def _outlook(tools: App, asked: Mapping[str, Any], kept: Schedule | None) -> dict[str, Any]:

@@ -4,8 +4,10 @@ The token says what is asked and was made by us (`Sender` in `domain/notices/mai
 for two weeks.
 """
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Request, Response
@@ -29,6 +31,7 @@ router = APIRouter()
 
 Token = Annotated[str, Path(max_length=4000)]
 _SPENT = "This link is not whole, or older than two weeks."
+_DELETED = "What this link is about was deleted: its project or its crawl is no longer there."
 
 
 class Asked(NamedTuple):
@@ -43,6 +46,12 @@ class Asked(NamedTuple):
     """How many lines of the page the rule leaves out."""
     reach: Reach | None = None
     """On which other pages the block stands."""
+    ignored: UUID | None = None
+    """The rule that is to be removed again."""
+    change: str = ""
+    """Where the change is shown."""
+    pages: int = 0
+    """Of the crawl."""
 
     @property
     def is_paged(self) -> bool:
@@ -56,23 +65,33 @@ def ask(request: Request, token: Token, tools: Tools) -> Response:
     if asked.rule is not None:
         reach = reach_of(tools, asked.project.id, asked.rule.kind, asked.rule.value, asked.url)
         asked = asked._replace(reach=reach)
-    return page(request, "signed_link.html", asked=asked, done=False)
+    return page(request, "signed_link.html", asked=asked, done=False, undo="")
 
 
 @router.post("/act/{token}")
 def act(request: Request, token: Token, tools: Tools, form: Sent) -> Response:
-    """Where it is not said that a rule holds on every page, it holds on the page that the mail was about."""
+    """Where it is not said that a rule holds on every page, it holds on the page that the mail was about.
+
+    A rule that can only hold everywhere is not added unless that is said.
+    """
     asked = _asked(tools, token)
-    if asked.days:
+    if asked.rule is not None and asked.rule.is_wide and form.text("where") != "everywhere":
+        return page(request, "signed_link.html", asked=asked, done=False, undo="")
+    undo = ""
+    if asked.ignored:
+        with suppress(NotFound):  # it was removed already
+            tools.changes.manage_noise.remove(asked.project.id, asked.ignored)
+    elif asked.days:
         until = tools.clock() + timedelta(days=asked.days)
         tools.projects.manage.change(asked.project.id, {"muted_until": until})
     elif asked.rule is not None:
         value = asked.rule.value if asked.is_paged else ""
         is_own = asked.is_paged and form.text("where") != "everywhere"
-        tools.changes.manage_noise.add(
+        added = tools.changes.manage_noise.add(
             asked.project.id, asked.rule.kind, on_page(value, asked.url) if is_own else value
         )
-    return page(request, "signed_link.html", asked=asked, done=True)
+        undo = tools.notices.sign({"do": "unignore", "project": str(asked.project.id), "rule": str(added.id)})
+    return page(request, "signed_link.html", asked=asked, done=True, undo=undo)
 
 
 def _asked(tools: App, token: str) -> Asked:
@@ -82,6 +101,11 @@ def _asked(tools: App, token: str) -> Asked:
             return Asked(tools.store.get_project(UUID(said["project"])), days=1 if said["days"] == 1 else 7)
         if said and said["do"] == "ignore":
             return _ignored(tools, said)
+        if said and said["do"] == "unignore":
+            project = tools.store.get_project(UUID(said["project"]))
+            return Asked(project, ignored=UUID(said["rule"]))
+    except NotFound as exc:
+        raise NotFound(_DELETED) from exc
     except (KeyError, TypeError, ValueError, CrawlerError) as exc:
         raise NotFound(_SPENT) from exc
     raise NotFound(_SPENT)
@@ -90,7 +114,8 @@ def _asked(tools: App, token: str) -> Asked:
 def _ignored(tools: App, said: dict[str, Any]) -> Asked:
     """The block and the narrowest rule that leaves it out; neither, if it is left out already."""
     crawl = tools.store.get_crawl(UUID(said["crawl"]))
-    asked = Asked(tools.store.get_project(crawl.project_id), url=said["url"])
+    shown = f"/crawls/{crawl.id}/changes/page?{urlencode({'url': said['url']})}"
+    asked = Asked(tools.store.get_project(crawl.project_id), url=said["url"], change=shown, pages=crawl.pages_crawled)
     compared = compared_versions(tools, crawl, said["url"])
     if compared is None:
         return asked

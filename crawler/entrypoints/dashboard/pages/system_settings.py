@@ -3,9 +3,9 @@
 Limits of the values: `domain/runtime_settings.py`. How they reach the workers: `handlers/operating/follow_settings.py`.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import ValidationError
 
 from crawler.bootstrap import App
@@ -15,9 +15,11 @@ from crawler.domain.notices.notice_settings import MailServer, NoticeSettings, w
 from crawler.domain.runtime_settings import RuntimeSettings
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.forms.wrong_values import sentence
-from crawler.entrypoints.dashboard.serving.render import go, is_part, page
+from crawler.entrypoints.dashboard.serving.own_paths import own_path
+from crawler.entrypoints.dashboard.serving.render import go, is_part, page, query
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import AdminOnly
+from crawler.entrypoints.http.shapes import Text
 from crawler.errors import SettingsError
 
 router = APIRouter(dependencies=[AdminOnly])
@@ -57,10 +59,11 @@ class SettingShown(NamedTuple):
 
 
 @router.get("/system/settings")
-def settings(request: Request, tools: Tools) -> Response:
+def settings(request: Request, tools: Tools, back: Annotated[Text, Query(max_length=2000)] = "") -> Response:
+    """`back`: where somebody came from who went to set up the mail server."""
     stored = tools.runtime_settings.read()
     typed = {name: _text(getattr(stored, name)) for name in FIELDS}
-    return _show(request, tools, stored, typed, {})
+    return _show(request, tools, stored, typed, {}, back=back)
 
 
 @router.post("/system/settings")
@@ -91,9 +94,10 @@ def save_mail(request: Request, tools: Tools, form: Sent) -> Response:
     if errors:
         stored = tools.runtime_settings.read()
         typed = {name: _text(getattr(stored, name)) for name in FIELDS}
-        return _show(request, tools, stored, typed, errors, dict(form.raw()))
+        return _show(request, tools, stored, typed, errors, dict(form.raw()), back=form.text("back"))
     tools.notices.stored_settings.replace(known._replace(smtp_url=server.url, sender=form.text("mail_from")))
-    return go("/system/settings", "mail-saved")
+    back = own_path(form.text("back"))
+    return go(f"/system/settings{query(said='mail-saved', back=back)}" + ("#mail" if back else ""))
 
 
 @router.post("/system/settings/webhook-secret")
@@ -139,6 +143,8 @@ def _show(
     typed: dict[str, str],
     errors: dict[str, str],
     mail: dict[str, str] | None = None,
+    *,
+    back: str = "",
 ) -> Response:
     in_force = tools.current_settings.look()
     places = [_place(tools, name, stored, in_force, typed.get(name, "")) for name in FIELDS]
@@ -150,6 +156,7 @@ def _show(
         here="settings",
         places=places,
         errors=errors,
+        back=own_path(back),
         **_mail(tools, mail),
     )
 

@@ -15,6 +15,18 @@
   document.addEventListener("htmx:afterSwap", fill);
   document.addEventListener("change", (event) => { if (event.target.matches?.("[data-presets]")) explain(event.target); });
 
+  document.addEventListener("unread", (event) => {
+    const { all, project, own } = event.detail;
+    for (const [name, count] of [["all", all], [project, own]]) {
+      const place = document.querySelector(`[data-unread="${CSS.escape(name)}"]`);
+      if (!place) continue;
+      place.hidden = !count;
+      const words = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+      for (let text = words.nextNode(); text; text = words.nextNode()) if (/unread/.test(text.data)) text.data = `${count > 99 ? "99+" : count} unread`;
+    }
+    document.title = document.title.replace(/^\(\d+\) /, "").replace(/^/, all ? `(${all}) ` : "");
+  });
+
   const form = document.getElementById("bulk");
   const bar = form?.querySelector(".bulk");
   if (!bar) return;

@@ -11,7 +11,7 @@ from crawler.domain.notices.schedule import SlotOutcome
 _KINDS = {
     CrawlType.INITIAL: "first crawl",
     CrawlType.MANUAL: "by hand",
-    CrawlType.SCHEDULED: "run now",
+    CrawlType.SCHEDULED: "scheduled",
     CrawlType.FETCH_ONLY: "list of URLs",
 }
 _COUNTED = ("new_pages", "changed_pages", "removed_pages")
