@@ -36,7 +36,8 @@ def with_servers(settings: Settings) -> tuple[Settings, EmbeddedServers | None]:
     named = {"database_url": settings.database_url, "redis_url": settings.redis_url}
     given = {name: value.get_secret_value() for name, value in named.items() if value}
     urls = {"database_url": servers.database_url, "redis_url": servers.redis_url, **given}
-    return type(settings)(**{**settings.model_dump(exclude=set(urls)), **urls}), embedded
+    # What nobody set stays so: some defaults give way, such as a port that is in use.
+    return type(settings)(**{**settings.model_dump(exclude=set(urls), exclude_unset=True), **urls}), embedded
 
 
 @dataclass

@@ -23,8 +23,8 @@ MEANINGS: dict[Reason, str] = {
     Reason.SCHEME: "It is no web address; only http and https are crawled.",
     Reason.TOO_LONG: "It has more than 2,000 characters; nothing can be done about that but a shorter address.",
     Reason.EGRESS: (
-        "Its address is not public; if it should be reached, add its host:port to CRAWLER_EGRESS_ALLOW where 'crawler "
-        "up' or workers are started (commas between several), and crawl again."
+        "Its address is not public; if it should be reached, start 'crawler up' or workers with its host:port added to "
+        "CRAWLER_EGRESS_ALLOW."
     ),
     Reason.TRAP: (
         "It looks like one of a row without end; if it is a real page, fetch it by itself from a list of URLs."

@@ -127,7 +127,7 @@ def test_a_list_is_named_and_what_it_may_not_reach_is_told_with_the_way_to_open_
     told = " ".join(done.stdout.split())
     assert "2 address not allowed" in told
     assert "2 URLs were not asked for" in told
-    assert "CRAWLER_EGRESS_ALLOW=host:port opens others" in told
+    assert "host:port in CRAWLER_EGRESS_ALLOW opens others" in told
 
 
 def test_https_where_plain_http_is_spoken_is_told(cli: Cli, private_url: str) -> None:

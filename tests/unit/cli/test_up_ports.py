@@ -1,9 +1,12 @@
 """`crawler up` names all busy ports at once, and evades one that nobody chose."""
 
 import socket
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from crawler.bootstrap import servers
 from crawler.config import Settings, load_settings
 from crawler.entrypoints.cli.actions.up import _check_ports, with_free_monitor_port
 from crawler.errors import Conflict
@@ -41,3 +44,17 @@ def test_a_monitor_leaves_its_port_to_the_service() -> None:
     by_default = Settings.model_construct(set(), flower_host="127.0.0.1", flower_port=port)
     assert with_free_monitor_port(by_default, 1) == by_default
     assert with_free_monitor_port(by_default, port).flower_port != port
+
+
+def test_settings_of_embedded_servers_still_know_what_somebody_chose(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("DATABASE_URL", "REDIS_URL", "FLOWER_PORT", "API_PORT"):
+        monkeypatch.delenv(f"CRAWLER_{name}", raising=False)
+    urls = SimpleNamespace(database_url="postgresql://h/d", redis_url="redis://h/0")
+    started = SimpleNamespace(ensure_running=lambda: urls)
+    monkeypatch.setattr(servers, "EmbeddedServers", lambda _: started)
+    settings, _ = servers.with_servers(load_settings(data_dir=tmp_path, api_port=8921))
+    assert (settings.api_port, settings.data_dir) == (8921, tmp_path)
+    assert "api_port" in settings.model_fields_set
+    assert "flower_port" not in settings.model_fields_set
