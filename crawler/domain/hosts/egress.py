@@ -69,6 +69,7 @@ _NUMBER_LAST = re.compile(r"(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
 # Deliberately narrower than any URL parser: no userinfo, backslash, percent sign or blank can hide another host.
 _ORIGIN = re.compile(r"(https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?=[/?#]|$)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_OWN = ("127.", "::1", "[::1]", "localhost")
 _LONGEST_VALUE = 500
 """Characters of a setting that are printed whole."""
 
@@ -102,12 +103,14 @@ def _target(scheme: str, host: str, port: str | None) -> Target:
 def closed_words(url: str, rule: "EgressRule") -> str:
     """That a URL's host may not be reached by this rule, and what to set where if it should be; without a full stop.
 
-    The value is the whole setting: with the new address alone, what is open now would be closed by the next start.
+    The value is the whole setting: with the new address alone, what is open now would be closed by the next start. It
+    is printed if only this machine's own addresses are open: whoever may start crawls need not know the others.
     """
     target = target_of(url)
     endpoint = f"{target.host}:{target.port}"
-    value = ",".join(dict.fromkeys((*rule.entries(), endpoint)))
-    if len(value) > _LONGEST_VALUE:
+    open_now = rule.entries()
+    value = ",".join(dict.fromkeys((*open_now, endpoint)))
+    if len(value) > _LONGEST_VALUE or not all(entry.startswith(_OWN) for entry in open_now):
         setting = f"{endpoint} added to CRAWLER_EGRESS_ALLOW, with a comma"
     else:
         setting = f"CRAWLER_EGRESS_ALLOW={value}"

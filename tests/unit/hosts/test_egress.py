@@ -151,13 +151,19 @@ def test_a_url_is_known_to_be_closed_before_it_is_dialled(url: str, addresses: t
 
 @pytest.mark.parametrize("url", ["http://127.0.0.62:8902/a", "https://intranet.example/", "http://[::1]:8080/"])
 def test_what_to_set_is_what_the_setting_takes(url: str) -> None:
-    open_now = EgressRule.parse(["127.0.0.1:8088", "10.1.0.0/16", "10.1.2.3:80", "[::1]:81", "opened.example:82"])
+    open_now = EgressRule.parse(["127.0.0.1:8088", "127.1.0.0/16", "127.1.2.3:80", "[::1]:81"])
     value = closed_words(url, open_now).rpartition("=")[2]
     rule = EgressRule.parse(value.split(","))
     assert not rule.is_closed(url, ["10.0.0.7"])
-    assert rule.entries()[0] == "10.1.0.0/16"
-    assert rule.endpoints > {("127.0.0.1", 8088), ("::1", 81), ("opened.example", 82)}, "what is open stays open"
-    assert "10.1.2.3" not in value, "the network holds it"
+    assert rule.entries()[0] == "127.1.0.0/16"
+    assert rule.endpoints > {("127.0.0.1", 8088), ("::1", 81)}, "what is open stays open"
+    assert "127.1.2.3" not in value, "the network holds it"
+
+
+@pytest.mark.parametrize("other", ["10.1.0.0/16", "intern.example:82", "192.168.1.5:80"])
+def test_which_other_machines_are_open_is_told_to_nobody(other: str) -> None:
+    words = closed_words("http://127.0.0.1:8026/", EgressRule.parse(["127.0.0.1:8088", other]))
+    assert words.endswith("with 127.0.0.1:8026 added to CRAWLER_EGRESS_ALLOW, with a comma")
 
 
 def test_a_long_setting_is_not_printed_whole() -> None:

@@ -5,6 +5,7 @@ from crawler.config import Settings
 from crawler.domain.urls.typed_url import has_scheme, shown, typed_url, why_no_address
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.run_options import opened_for
+from crawler.errors import InvalidUrl
 from crawler.handlers.crawls.check_reach import CheckKnown
 
 _LONGEST_NAME = 63
