@@ -106,6 +106,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture(autouse=True)
+def logs_for_the_next() -> Iterator[None]:
+    """A command that a test runs in this process switches logs off; other tests look for them."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
 @pytest.fixture(scope="session")
 def embedded_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """A real Postgres and a real Valkey, with their `database_url` and `redis_url`."""

@@ -18,7 +18,7 @@ def typed(**fields: str) -> Form:
 def test_what_a_first_schedule_is_offered_makes_sense() -> None:
     asked, errors = schedule_of(typed())
     assert errors == {}
-    assert ScheduleConfig.model_validate(asked).words == "every Monday at 06:00 (UTC)"
+    assert ScheduleConfig.model_validate(asked).words == "every day at 06:00 (UTC)"
 
 
 def test_a_schedule_survives_its_own_form() -> None:
