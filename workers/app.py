@@ -33,6 +33,7 @@ from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
 from workers.apart import apart
+from workers.places import places
 from workers.reconcile_timer import Pulse
 
 settings, _embedded = with_servers(load_settings())
@@ -96,6 +97,7 @@ def _begin(**_: Any) -> None:
 
 @worker_init.connect
 def _start(**_: Any) -> None:
+    places.open()
     _common.begin()
     apart(_check_servers)
 

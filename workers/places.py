@@ -19,8 +19,14 @@ REPORT = "report"
 
 class Places:
     def __init__(self, most: Mapping[str, int]) -> None:
-        """Before the pool's processes are forked."""
         self._most = dict(most)
+        self._file: int | None = None
+
+    def open(self) -> None:
+        """In a worker's main process, before those of its pool are forked: they share the file.
+
+        Not when this is imported: a worker that is forked from a warmed process begins without open files.
+        """
         with tempfile.TemporaryFile() as file:
             self._file = os.dup(file.fileno())
 
@@ -40,7 +46,7 @@ class Places:
             yield taken is not None
         finally:
             if taken is not None:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, taken)
+                fcntl.lockf(self._shared, fcntl.LOCK_UN, 1, taken)
 
     @contextmanager
     def place(self, task: Any, queue: str, latest_seconds: int = AGAIN_SECONDS) -> Iterator[None]:
@@ -52,9 +58,16 @@ class Places:
                 raise task.retry(countdown=seconds, max_retries=MOST_TRIES)
             yield
 
+    @property
+    def _shared(self) -> int:
+        if self._file is None:  # no pool: this process is alone
+            self.open()
+        assert self._file is not None
+        return self._file
+
     def _lock(self, number: int) -> bool:
         try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+            fcntl.lockf(self._shared, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
         except BlockingIOError:
             return False
         return True

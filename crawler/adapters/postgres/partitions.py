@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from psycopg2.errors import LockNotAvailable, QueryCanceled
+from psycopg2.errors import CheckViolation, LockNotAvailable, QueryCanceled
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
@@ -127,8 +127,9 @@ def briefly(engine: Engine) -> Iterator[Connection]:
         db.execute(text(f"SET LOCAL lock_timeout = '{_PATIENCE}'"))
         try:
             yield db
-        except OperationalError as exc:
-            if isinstance(exc.orig, (LockNotAvailable, QueryCanceled)):
+        except (OperationalError, IntegrityError) as exc:
+            # CheckViolation: since it was looked for, somebody has written a row that belongs into the new part.
+            if isinstance(exc.orig, (LockNotAvailable, QueryCanceled, CheckViolation)):
                 raise Busy from exc
             raise
 

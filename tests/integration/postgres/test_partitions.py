@@ -95,6 +95,25 @@ def test_what_is_there_of_a_week_stays_where_it_is(base: Engine) -> None:
     assert places(base) == {"crawl_urls_rest": 6}
 
 
+def test_a_row_that_comes_while_its_part_is_made_stays_where_it_is(base: Engine) -> None:
+    late: list[bool] = []
+
+    def write(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("SELECT EXISTS (SELECT 1 FROM request_log_rest") and not late:
+            late.append(True)
+            log(base, NOW)
+
+    event.listen(base, "after_cursor_execute", write)
+    try:
+        make_parts(base, REQUESTS, NOW)
+    finally:
+        event.remove(base, "after_cursor_execute", write)
+    assert late
+    make_parts(base, REQUESTS, NOW)
+    assert names(base, REQUESTS) == ["from_20261119", "from_20261120", "from_20261121"]
+    assert places(base, "request_log") == {"request_log_rest": 1}
+
+
 def test_a_large_table_becomes_a_part_without_being_rewritten(base: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "LARGE", 0)
     of = project(base)

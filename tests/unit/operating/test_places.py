@@ -41,3 +41,16 @@ def test_the_place_of_a_process_that_dies_is_free() -> None:
             os.kill(os.getpid(), 9)
     os.waitpid(pid, 0)
     assert takes(some, "ingest")
+
+
+def test_a_worker_that_was_forked_from_a_warmed_process_has_places() -> None:
+    """All its open files were closed."""
+    some = Places({"ingest": 1})
+
+    def in_a_new_worker() -> bool:
+        os.closerange(3, 4096)
+        some.open()
+        with some.take("ingest") as is_free:
+            return is_free and not elsewhere(lambda: takes(some, "ingest"))
+
+    assert elsewhere(in_a_new_worker)
