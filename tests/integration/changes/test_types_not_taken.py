@@ -1,14 +1,27 @@
 """Known pages that answer with a type of file that the crawl does not take: nobody saw them, and that is said."""
 
+from collections.abc import Container, Mapping
+
 import pytest
 
 from tests.integration.changes.test_blindness import PATHS, TEXT, article, coverage, paths_of, quiet, told
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
-from tests.integration.raw_server import Request, response, serving
+from tests.integration.raw_server import Request, Respond, response, serving
 
 FILE = response(b"\x00\x01 binary", "200 OK", "Content-Type: application/octet-stream")
 LISTED = page(*PATHS, title="Home", body=TEXT.format("home"))
+
+
+def answering(pages: Mapping[str, str], files: Container[str]) -> Respond:
+    """A site that sends some of its pages as files."""
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path not in pages:
+            return response(b"", "404 Not Found")
+        return FILE if request.path in files else response(pages[request.path].encode())
+
+    return respond
 
 
 @pytest.mark.parametrize("linked", [True, False])
@@ -17,13 +30,7 @@ def test_pages_that_come_as_another_type_of_file_are_said_in_each_run_and_not_fo
 ) -> None:
     pages = {"/": LISTED, **{path: article(path) for path in PATHS}}
     files: set[str] = set()
-
-    def respond(_: object, request: Request) -> bytes:
-        if request.path not in pages:
-            return response(b"", "404 Not Found")
-        return FILE if request.path in files else response(pages[request.path].encode())
-
-    with serving(respond) as site:
+    with serving(answering(pages, files)) as site:
         crawl = crawler.crawl(site.url(), use_sitemaps=False)
         files.update(PATHS[:7])
         if not linked:
@@ -70,13 +77,7 @@ def test_files_that_the_user_takes_no_more_are_not_missed(crawler: Engine, linke
 def test_why_a_known_page_was_not_compared_is_explained(crawler: Engine) -> None:
     pages = {"/": page("/a", title="Home", body=TEXT.format("home")), "/a": article("/a")}
     files: set[str] = set()
-
-    def respond(_: object, request: Request) -> bytes:
-        if request.path not in pages:
-            return response(b"", "404 Not Found")
-        return FILE if request.path in files else response(pages[request.path].encode())
-
-    with serving(respond) as site:
+    with serving(answering(pages, files)) as site:
         first = crawler.crawl(site.url(), use_sitemaps=False)
         pages["/"] = page(title="Home", body=TEXT.format("home"))
         files.add("/a")
