@@ -79,8 +79,8 @@ class ProbeStore:
         }  # fmt: skip
         with transaction(self._engine) as db:
             return [
-                UnmetPage(key, url, depth, _bytes(digest), rounds)
-                for key, url, depth, digest, rounds, outcome, _ in db.execute(text(_MISSING), given)
+                UnmetPage(key, url, depth, _bytes(digest), rounds, is_linked)
+                for key, url, depth, digest, rounds, outcome, _, is_linked in db.execute(text(_MISSING), given)
                 if outcome != Removal.MOVED or url in unsettled
             ]
 
@@ -243,19 +243,25 @@ UPDATE crawl_probes SET state = 'done', outcome = 'not_reached'
 WHERE crawl_id = :crawl AND state = 'queued' AND purpose = 'again'
 """
 # A page that this crawl refused on discovery was found: the ledger says why. A URL still queued at the end was not.
+# One that answered and had no room is asked for as long as that is so.
 _MISSING = """
-SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers
+SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers,
+    u.normalized_url IS NOT NULL AS is_linked
 FROM crawl_discovered_urls b
-WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done'
-  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
-                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url AND u.fetch_state <> 'queued')
+LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = b.normalized_url
+WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done' AND coalesce(u.fetch_state, 'queued') = 'queued'
 UNION ALL
-SELECT p.normalized_url, p.url, p.depth, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive'
-FROM crawl_probes p CROSS JOIN LATERAL (
-    SELECT p.rounds + CASE p.outcome WHEN 'alive' THEN :alive WHEN 'not_reached' THEN 0 ELSE :blocked END AS rounds) c
+SELECT p.normalized_url, p.url, p.depth, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive',
+    u.normalized_url IS NOT NULL
+FROM crawl_probes p
+LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url
+LEFT JOIN crawl_discovered_urls w
+    ON w.crawl_job_id = :baseline AND w.normalized_url = p.normalized_url AND w.reason = 'max_pages'
+CROSS JOIN LATERAL (
+    SELECT p.rounds + CASE WHEN p.outcome = 'not_reached' OR w.normalized_url IS NOT NULL THEN 0
+                           WHEN p.outcome = 'alive' THEN :alive ELSE :blocked END AS rounds) c
 WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again) AND c.rounds < :most
-  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls u
-                  WHERE u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url AND u.fetch_state <> 'queued')
+  AND coalesce(u.fetch_state, 'queued') = 'queued'
   AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
                   WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
                     AND (b.fetch_state = 'done' OR b.reason IN ('not_found', 'redirected', 'off_domain')))

@@ -14,6 +14,8 @@ from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import Url, digest, read
 
 MOST_MISSING = 500
+MOST_MISSING_AT_LIMIT = 20
+"""Of a crawl that stopped at `max_pages`: of the pages to which none of its pages links any more."""
 MOST_AGAIN = 20
 _NEVER: Mapping[str, int] = MappingProxyType({})
 SEEN = "seen"
@@ -67,6 +69,8 @@ class UnmetPage(NamedTuple):
     depth: int
     content_hash: bytes | None
     rounds: int = 0
+    is_linked: bool = False
+    """This crawl found a link to it, and had no room for it."""
 
 
 class ProbeState(NamedTuple):

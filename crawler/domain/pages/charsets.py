@@ -22,7 +22,11 @@ _HEAD_BYTES = 64 * 1024
 _CONTENT_TYPE = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _LABEL = re.compile(rb"""\s*=\s*["']?\s*([^\s"'/>;]+)""")
 _XML = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']""")
-_UTF_16 = re.compile(rb"<\0[!-~]\0|\0<\0[!-~]")
+_UTF_16_NAMES = ("utf-16le", "utf-16be")
+_UTF_16 = re.compile(rb"(?:[\t\n\r ]\0)*+<\0[!-~]\0|(?:\0[\t\n\r ])*+\0<\0[!-~]")
+_TEXT_BYTES = bytes({*range(256)} - {*range(0x20)} | {*b"\t\n\v\f\r\x1b"})
+"""All bytes but control characters. Charsets may shift with ESC."""
+_FEWEST_ODD = 8
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NO_MARKUP = re.compile(rb"<(script|style|title)\b.*?(?:</\1|\Z)", re.DOTALL)
 
@@ -99,11 +103,29 @@ def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return charset, len(mark)
-    return _from_header(content_type) or _from_markup(body) or _guess(body), 0
+    charset = _from_header(content_type)
+    return (charset if charset and _may_be(charset, body) else _from_markup(body) or _guess(body)), 0
+
+
+def is_scrambled(body: bytes, content_type: str = "") -> bool:
+    """Whether bytes that should be text can be none in any charset: compressed data, say. Control characters tell."""
+    start = body[:_PRESCAN_BYTES]
+    odd = len(start.translate(None, _TEXT_BYTES))
+    if odd < _FEWEST_ODD or odd * 25 < len(start):
+        return False
+    return charset_of(body, content_type)[0] not in _UTF_16_NAMES
 
 
 def _from_header(content_type: str) -> str | None:
     return _known(_CONTENT_TYPE.findall(content_type))
+
+
+def _may_be(charset: str, body: bytes) -> bool:
+    """Markup is ASCII: in UTF-16 every second byte of it is zero, elsewhere none. A header that denies it is wrong."""
+    if charset not in _UTF_16_NAMES:
+        return not _UTF_16.match(body)
+    start = body[:_PRESCAN_BYTES]
+    return b"\0" in start or not start.lstrip().startswith(b"<")
 
 
 def _from_markup(body: bytes) -> str | None:
@@ -113,7 +135,7 @@ def _from_markup(body: bytes) -> str | None:
         head = _COMMENT.sub(b"", body[:_HEAD_BYTES].lower())
         charset = _declared(_NO_MARKUP.sub(b"", head).partition(b"<body")[0])
     # Whoever could read the declaration as ASCII was not reading UTF-16.
-    return UTF_8 if charset in ("utf-16le", "utf-16be") else charset
+    return UTF_8 if charset in _UTF_16_NAMES else charset
 
 
 def _declared(start: bytes) -> str | None:

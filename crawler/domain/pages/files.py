@@ -15,8 +15,10 @@ from typing import Any
 
 from crawler.domain.crawls.render_rule import ENOUGH_TAGS
 from crawler.domain.pages import robots_directives
+from crawler.domain.pages.charsets import is_scrambled
 from crawler.domain.pages.file_lines import FileLines, text_lines
 from crawler.domain.pages.json_values import NoValues, json_lines
+from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.pages.measure import Measure
 from crawler.domain.pages.parsing import Link, ParsedPage, parse_page
 from crawler.domain.pages.xml_values import xml_lines
@@ -43,6 +45,9 @@ class FileKind(StrEnum):
     XML = "xml"
     TEXT = "text"
     BYTES = "bytes"
+
+
+_READ_AS_TEXT = (None, FileKind.JSON, FileKind.XML)
 
 
 def kind_of(content_type: str, body: bytes) -> FileKind | None:
@@ -74,6 +79,8 @@ def any_page(
 ) -> ParsedPage:
     """A page or a file as a page. `options` are those of `parse_page`. Raises UnparsablePage as that does."""
     kind = kind_of(content_type, body)
+    if kind in _READ_AS_TEXT and is_scrambled(body, content_type):
+        raise UnparsablePage("It is not text, though the server says so: perhaps it was compressed twice.")
     if kind is None:
         return parse_page(body, url=url, content_type=content_type, headers=headers, **options)
     shared = {name: options[name] for name in ("hash_chars", "robot") if name in options}

@@ -12,6 +12,7 @@ from crawler.domain.changes.baseline import choose_baseline, dropped_types
 from crawler.domain.changes.coverage import is_failing
 from crawler.domain.changes.probes import (
     MOST_MISSING,
+    MOST_MISSING_AT_LIMIT,
     Probe,
     ProbeState,
     Purpose,
@@ -78,12 +79,13 @@ class PlanProbes:
     def __call__(self, crawl: CrawlJob, *, saw_all: bool) -> bool:
         """Whether the crawl has to wait for its probes. They are planned once, and queued again if they were lost.
 
-        A crawl that has not seen all pages asks for none that it did not find: it only records them for the next one.
+        A crawl that stopped at max_pages asks for few of those to which nothing links any more, and records the others
+        for the next one.
         """
         state = self._probes.state(crawl.id)
         # A crawl that stored nothing has failed: hundreds of further requests would not help the site.
         if not state.planned and crawl.pages_crawled and crawl.crawl_type is not CrawlType.FETCH_ONLY:
-            self._plan(crawl, MOST_MISSING if saw_all else 0)
+            self._plan(crawl, saw_all=saw_all)
         waiting = self._probes.queued(crawl.id)
         if not waiting:
             return False
@@ -106,22 +108,22 @@ class PlanProbes:
         """For a crawl that still waits for them, while there is no browser any more."""
         self._probes.close_second_looks(crawl_id)
 
-    def _plan(self, crawl: CrawlJob, most: int = MOST_MISSING) -> None:
+    def _plan(self, crawl: CrawlJob, *, saw_all: bool) -> None:
         state = self._load(crawl.id)
         if state is None:
             return
-        probes = [*self._missing(crawl, scope_of(state), most), *self._again(crawl)]
+        probes = [*self._missing(crawl, scope_of(state), saw_all=saw_all), *self._again(crawl)]
         if probes:
             self._probes.plan(crawl.id, probes)
             asked = sum(probe.outcome is None for probe in probes)
             log.info("probes_planned", crawl_id=str(crawl.id), requests=asked, known=len(probes) - asked)
 
-    def _missing(self, crawl: CrawlJob, scope: Scope, most: int) -> Iterable[Probe]:
+    def _missing(self, crawl: CrawlJob, scope: Scope, *, saw_all: bool) -> Iterable[Probe]:
         chosen = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
         if chosen is None:
             return
         baseline = self._crawls.get_crawl(chosen.id)
-        asked = 0
+        asked, most = 0, MOST_MISSING if saw_all else MOST_MISSING_AT_LIMIT
         unsettled = frozenset((baseline.change_summary or {}).get("not_compared_urls", ()))
         was_blind = is_failing(baseline.change_summary)
         missing = self._probes.missing_pages(crawl.id, baseline.id, unsettled, was_blind=was_blind)
@@ -130,7 +132,7 @@ class PlanProbes:
             outcome: Removal | None = None
             if page.normalized_url in dropped or not _is_wanted(page, scope):
                 outcome = Removal.EXCLUDED
-            elif asked >= most:
+            elif asked >= most or (page.is_linked and not saw_all):
                 outcome = Removal.NOT_REACHED
             asked += outcome is None
             yield _probe(crawl.id, page, position, outcome)

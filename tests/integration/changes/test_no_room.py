@@ -47,11 +47,20 @@ def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engin
     assert told(crawl)["coverage"]["new_without_room"] == 0
 
 
-def test_a_page_that_no_crawl_has_room_to_ask_for_is_said(crawler: Engine, site: Site) -> None:
-    """One that was missed once may have been pushed out by another; nobody knows what became of one missed twice."""
+def test_a_page_that_is_gone_is_removed_also_where_there_is_no_room_for_all(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     lay(site, {"/": PATHS[1:]})
     site.remove(PATHS[0])
+    crawl = crawler.again(crawl)
+    assert told(crawl)["removed_page_urls"] == [site.url(PATHS[0])]
+    assert told(crawl)["coverage"]["sentence"] is None
+    assert told(crawler.again(crawl))["removed_page_urls"] == []
+
+
+def test_a_page_that_answers_and_has_no_room_is_said_and_never_forgotten(crawler: Engine, site: Site) -> None:
+    """One that was missed once may have been pushed out by another; nobody knows what became of one missed twice."""
+    crawl = first_crawl(crawler, site)
+    lay(site, {"/": PATHS[1:]})
     crawl = crawler.again(crawl)
     assert told(crawl)["coverage"]["sentence"] is None
     for _ in range(2):
@@ -59,3 +68,6 @@ def test_a_page_that_no_crawl_has_room_to_ask_for_is_said(crawler: Engine, site:
         sentence = told(crawl)["coverage"]["sentence"]
         assert sentence == "1 page that was known before had no room this time: the crawl stops at max_pages."
         assert told(crawl)["coverage"]["failing"] is False
+        assert crawler.rows("SELECT rounds FROM crawl_probes WHERE purpose = 'missing' AND rounds > 0") == []
+    site.remove(PATHS[0])
+    assert told(crawler.again(crawl))["removed_page_urls"] == [site.url(PATHS[0])]

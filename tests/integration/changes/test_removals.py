@@ -115,16 +115,30 @@ def test_a_page_that_the_rules_now_leave_out_is_excluded_also_when_it_is_linked(
     assert told(second)["summary"]["removed_pages"] == 0
 
 
-def test_a_crawl_that_stopped_at_max_pages_asks_for_nothing_more(crawler: Engine, site: Site) -> None:
+def second_with_room_for_two(crawler: Engine, first: CrawlJob) -> CrawlJob:
+    project = crawler.tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "max_pages": 2, "max_concurrent": 1}))
+    assert second.end_reason is EndReason.MAX_PAGES
+    return second
+
+
+def test_a_crawl_that_stopped_at_max_pages_does_not_ask_for_pages_that_are_linked(crawler: Engine, site: Site) -> None:
+    first = first_crawl(crawler, site)
+    lay(site, {"/": ["/kept", "/new", "/a"], "/new": []})
+    site.remove("/a")
+    before = len(asked(site))
+    second = second_with_room_for_two(crawler, first)
+    assert classes(second, site) == {"/a": "not_reached"}
+    assert "/a" not in asked(site)[before:]
+    (kept,) = crawler.rows("SELECT state, outcome, http_status FROM crawl_probes")
+    assert (kept["state"], kept["outcome"], kept["http_status"]) == ("done", "not_reached", None), "for the next crawl"
+
+
+def test_a_crawl_that_stopped_at_max_pages_asks_for_pages_that_nothing_links_to(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/kept", "/new"], "/new": []})
     site.remove("/a")
-    project = crawler.tools.store.get_project(first.project_id)
-    second = crawler.run(crawler.start(project, config={"delay_seconds": 0, "max_pages": 2}))
-    assert second.end_reason is EndReason.MAX_PAGES
-    assert classes(second, site) == {"/a": "not_reached"}
-    (kept,) = crawler.rows("SELECT state, outcome, http_status FROM crawl_probes")
-    assert (kept["state"], kept["outcome"], kept["http_status"]) == ("done", "not_reached", None), "for the next crawl"
+    assert classes(second_with_room_for_two(crawler, first), site) == {"/a": "gone"}
 
 
 def test_a_crawl_to_which_nothing_is_missing_makes_no_request_more(crawler: Engine, site: Site) -> None:

@@ -1,5 +1,6 @@
 """Answers that are too large, too slow, torn or no HTTP: each URL says why, and its neighbours are stored (B9-B11)."""
 
+import gzip
 import socket
 import time
 from contextlib import suppress
@@ -115,6 +116,13 @@ def test_what_is_no_http_fails_as_protocol(crawler: Engine) -> None:
     }
     outcome = crawl_among_good_pages(crawler, answers)
     assert outcome.ends == dict.fromkeys(answers, "protocol")
+
+
+def test_bytes_that_are_no_text_are_no_page(crawler: Engine) -> None:
+    """They would be told as a change, and so would the page when it is back."""
+    twice = gzip.compress(gzip.compress(BODY * 50, mtime=0), mtime=0)
+    outcome = crawl_among_good_pages(crawler, {"/twice": response(twice, "200 OK", "Content-Encoding: gzip")})
+    assert outcome.ends == {"/twice": "parse"}
 
 
 def test_odd_bytes_in_a_head_do_not_cost_the_page(crawler: Engine) -> None:

@@ -1,14 +1,16 @@
 """Which characters the bytes of a page mean."""
 
 import codecs
+import gzip
 import time
+import zlib
 from hashlib import sha256
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.domain.pages.charsets import _LABELS, REPLACEMENT, charset_of, to_utf8
+from crawler.domain.pages.charsets import _LABELS, REPLACEMENT, charset_of, is_scrambled, to_utf8
 from crawler.domain.pages.legacy_charsets import CODECS, decode, encode
 
 
@@ -29,6 +31,33 @@ def test_the_header_beats_the_meta_tag_and_the_meta_tag_beats_a_guess() -> None:
     assert read(body, 'text/html; Charset="Windows-1251"') == ('<meta charset="utf-8">Ж', "windows-1251")
     assert charset_of(body)[0] == "utf-8"
     assert charset_of('<meta charset="windows-1251">Ж'.encode("windows-1251"))[0] == "windows-1251"
+
+
+def test_a_header_that_the_markup_denies_is_not_believed() -> None:
+    page = "<p>ä€ 日本</p>"
+    assert read(page.encode(), "text/html; charset=utf-16") == (page, "utf-8")
+    assert read(f"\n{page}".encode("utf-16-le"), "text/html; charset=utf-8") == (f"\n{page}", "utf-16le")
+    assert read(f"\n{page}".encode("utf-16-be"), "text/html; charset=koi8-r") == (f"\n{page}", "utf-16be")
+    assert read(page.encode("utf-16-be"), "text/html; charset=utf-16be") == (page, "utf-16be")
+    assert read("日本語".encode("utf-16-le"), "text/html; charset=utf-16") == ("日本語", "utf-16le"), (
+        "there is no markup"
+    )
+
+
+PROSE = "".join(f"<p>Sentence {n * n} of a page – ä, Ж, 日本.</p>" for n in range(300))
+
+
+@pytest.mark.parametrize(
+    "squeezed", [gzip.compress(PROSE.encode()), zlib.compress(PROSE.encode()), bytes(range(256)) * 9]
+)
+def test_compressed_data_is_no_text(squeezed: bytes) -> None:
+    assert is_scrambled(squeezed, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16-le", "utf-16-be", "iso-2022-jp", "euc_jp", "gb18030", "koi8-r"])
+def test_text_in_any_charset_is_text(charset: str) -> None:
+    assert not is_scrambled(PROSE.encode(charset, "replace"), "text/html")
+    assert not is_scrambled(b"\0\x01 a page with a few odd characters\x02", "text/html")
 
 
 @pytest.mark.parametrize(
