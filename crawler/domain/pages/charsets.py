@@ -103,8 +103,8 @@ def charset_of(body: bytes, content_type: str = "") -> tuple[str, int]:
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return charset, len(mark)
-    charset = _from_header(content_type)
-    return (charset if charset and _may_be(charset, body) else _from_markup(body) or _guess(body)), 0
+    said = _from_header(content_type)
+    return (said if said and _may_be(said, body) else _from_markup(body) or _guess(body)), 0
 
 
 def is_scrambled(body: bytes, content_type: str = "") -> bool:
