@@ -61,89 +61,115 @@ def durable_queue(name: str, queue_type: str) -> Queue:
 def make_celery(settings: Settings) -> Celery:
     app = _App("crawler", set_as_current=False)
     hard_limit = int(settings.shift_seconds + settings.lease_seconds + 60)
-    visibility = max(3 * hard_limit, 600)
     app.conf.update(
-        broker_url=settings.broker,
-        result_backend=settings.results,
-        task_default_queue="coordinator",
-        task_default_queue_type=settings.broker_queue_type,
-        task_queues=[durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, *OWN.values())],
-        task_create_missing_queues=False,
-        task_routes={name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
-        # JSON in both directions: a pickle in the broker is refused, never loaded.
-        task_serializer="json",
-        result_serializer="json",
-        accept_content=["json"],
-        result_accept_content=["json"],
-        task_ignore_result=True,
-        result_expires=3600,
-        # Acknowledged late, with a limit when a child dies: the frontier's leases decide what is repeated.
-        task_acks_late=True,
-        task_reject_on_worker_lost=False,
-        task_retry_on_worker_lost=True,
-        task_time_limit=hard_limit,
-        task_soft_time_limit=hard_limit - 15,
-        task_track_started=True,
-        worker_prefetch_multiplier=1,
-        # Less than the supervisor's timeout; a shift ends by itself within a second of being asked.
-        worker_soft_shutdown_timeout=20,
-        worker_enable_soft_shutdown_on_idle=True,
-        # A shift goes on without a broker: it works for the frontier, not for the message. Killing it would cost
-        # leases.
-        worker_cancel_long_running_tasks_on_connection_loss=False,
-        worker_eta_task_limit=100,
-        worker_hijack_root_logger=False,
-        worker_send_task_events=True,
-        task_send_sent_event=True,
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        broker_transport_options={**_transport_options(visibility), **_sentinel_options(settings)},
-        result_backend_transport_options={"visibility_timeout": visibility, **_sentinel_options(settings)},
-        visibility_timeout=visibility,
-        redis_socket_timeout=REDIS_ANSWER_SECONDS,
-        redis_socket_connect_timeout=5.0,
-        redis_socket_keepalive=not settings.results.startswith("redis+socket"),  # unix sockets know no such thing
-        redis_backend_health_check_interval=25,
         enable_utc=True,
         timezone="UTC",
         # Our own settings, for the coordinator: which queues get canaries, and whether it starts overdue slots.
         canary_queues=QUEUES,
         tends_schedules=True,
-        beat_max_loop_interval=BEAT_LOOP_SECONDS,
-        redbeat_redis_url="redis-sentinel://" if settings.sentinels else settings.redis_database(2),
-        redbeat_lock_timeout=BEAT_LOCK_SECONDS,
-        redbeat_key_prefix="redbeat:",
-        redbeat_redis_options=_beat_options(settings),
-        beat_schedule={
-            "reconcile": {
-                "task": "crawler.reconcile",
-                "schedule": settings.reconcile_seconds,
-                "options": {"expires": settings.reconcile_seconds * 4},
-            },
+        **_task_settings(settings, hard_limit),
+        **_worker_settings(),
+        **_redis_settings(settings, visibility=max(3 * hard_limit, 600)),
+        **_beat_settings(settings),
+    )
+    if settings.uses_rabbitmq:
+        app.conf.update(_rabbitmq_settings(settings))
+    return app
+
+
+def _task_settings(settings: Settings, hard_limit: int) -> dict[str, Any]:
+    return {
+        "task_default_queue": "coordinator",
+        "task_default_queue_type": settings.broker_queue_type,
+        "task_queues": [durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, *OWN.values())],
+        "task_create_missing_queues": False,
+        "task_routes": {name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
+        # JSON in both directions: a pickle in the broker is refused, never loaded.
+        "task_serializer": "json",
+        "result_serializer": "json",
+        "accept_content": ["json"],
+        "result_accept_content": ["json"],
+        "task_ignore_result": True,
+        "result_expires": 3600,
+        # Acknowledged late, with a limit when a child dies: the frontier's leases decide what is repeated.
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": False,
+        "task_retry_on_worker_lost": True,
+        "task_time_limit": hard_limit,
+        "task_soft_time_limit": hard_limit - 15,
+        "task_track_started": True,
+        "task_send_sent_event": True,
+    }
+
+
+def _worker_settings() -> dict[str, Any]:
+    return {
+        "worker_prefetch_multiplier": 1,
+        # Less than the supervisor's timeout; a shift ends by itself within a second of being asked.
+        "worker_soft_shutdown_timeout": 20,
+        "worker_enable_soft_shutdown_on_idle": True,
+        # A shift goes on without a broker: it works for the frontier, not for the message. Killing it would cost
+        # leases.
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        "worker_eta_task_limit": 100,
+        "worker_hijack_root_logger": False,
+        "worker_send_task_events": True,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+    }
+
+
+def _redis_settings(settings: Settings, visibility: int) -> dict[str, Any]:
+    sentinels = _sentinel_options(settings)
+    return {
+        "broker_url": settings.broker,
+        "result_backend": settings.results,
+        "broker_transport_options": {**_transport_options(visibility), **sentinels},
+        "result_backend_transport_options": {"visibility_timeout": visibility, **sentinels},
+        "visibility_timeout": visibility,
+        "redis_socket_timeout": REDIS_ANSWER_SECONDS,
+        "redis_socket_connect_timeout": 5.0,
+        # unix sockets know no such thing
+        "redis_socket_keepalive": not settings.results.startswith("redis+socket"),
+        "redis_backend_health_check_interval": 25,
+    }
+
+
+def _beat_settings(settings: Settings) -> dict[str, Any]:
+    every = settings.reconcile_seconds
+    return {
+        "beat_max_loop_interval": BEAT_LOOP_SECONDS,
+        "redbeat_redis_url": "redis-sentinel://" if settings.sentinels else settings.redis_database(2),
+        "redbeat_lock_timeout": BEAT_LOCK_SECONDS,
+        "redbeat_key_prefix": "redbeat:",
+        "redbeat_redis_options": _beat_options(settings),
+        "beat_schedule": {
+            "reconcile": {"task": "crawler.reconcile", "schedule": every, "options": {"expires": every * 4}},
             "run_queue": {
                 "task": "crawler.run_queue",
                 "schedule": QUEUE_SECONDS,
                 "options": {"expires": QUEUE_SECONDS},
             },
         },
-    )
-    if settings.uses_rabbitmq:
-        app.conf.update(
-            # As a list of one: Celery prepares each entry for messages that wait, and waits for those that are away.
-            broker_url=[settings.broker],
-            broker_read_url=settings.broker,
-            broker_write_url=settings.broker,
-            broker_transport_options={
-                "confirm_publish": True,
-                "read_timeout": SILENT_SECONDS,
-                "write_timeout": SILENT_SECONDS,
-                # For all members: kombu gives up after the first one that does not answer in the time for one.
-                "connect_retries_timeout": CONNECT_SECONDS * (settings.broker.count(";") + 1),
-            },
-            broker_connection_timeout=CONNECT_SECONDS,
-            broker_heartbeat=HEARTBEAT_SECONDS,
-        )
-    return app
+    }
+
+
+def _rabbitmq_settings(settings: Settings) -> dict[str, Any]:
+    return {
+        # As a list of one: Celery prepares each entry for messages that wait, and waits for those that are away.
+        "broker_url": [settings.broker],
+        "broker_read_url": settings.broker,
+        "broker_write_url": settings.broker,
+        "broker_transport_options": {
+            "confirm_publish": True,
+            "read_timeout": SILENT_SECONDS,
+            "write_timeout": SILENT_SECONDS,
+            # For all members: kombu gives up after the first one that does not answer in the time for one.
+            "connect_retries_timeout": CONNECT_SECONDS * (settings.broker.count(";") + 1),
+        },
+        "broker_connection_timeout": CONNECT_SECONDS,
+        "broker_heartbeat": HEARTBEAT_SECONDS,
+    }
 
 
 def _sentinel_options(settings: Settings) -> dict[str, Any]:
