@@ -58,7 +58,7 @@ class Engine:
 
     @cached_property
     def crawl_state(self) -> CrawlStateReader:
-        return CrawlStateReader(self._app.database, self._app.credentials, self._app.logins)
+        return CrawlStateReader(self._app.database, self._app.credentials)
 
     @cached_property
     def contexts(self) -> CrawlContexts:

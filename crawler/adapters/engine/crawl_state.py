@@ -13,7 +13,6 @@ from sqlalchemy import Connection, Engine, text
 from crawler.adapters.engine.store import Store, crawl_in
 from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.login_store import LoginStore
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
@@ -25,11 +24,10 @@ HEADERS = "headers"
 
 
 class CrawlStateReader:
-    def __init__(self, engine: Engine, credentials: CredentialStore, logins: LoginStore) -> None:
+    def __init__(self, engine: Engine, credentials: CredentialStore) -> None:
         self._engine = engine
         self._store = Store(engine)
         self._credentials = credentials
-        self._logins = logins
 
     def load(self, crawl_id: UUID) -> CrawlState | None:
         with transaction(self._engine) as db:
@@ -44,7 +42,6 @@ class CrawlStateReader:
         behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
         is_list = crawl.crawl_type is CrawlType.FETCH_ONLY
         given = tuple(db.execute(text(_GIVEN), {"crawl": crawl.id}).scalars()) if is_list else ()
-        watched = tuple(db.execute(text(_WATCHED), {"project": crawl.project_id}).scalars())
         start = read((scope.get("moves") or [crawl.seed_url])[-1])
         key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
         homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
@@ -52,12 +49,12 @@ class CrawlStateReader:
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
-            watched=watched,
+            watched=tuple(facts.watched),
             has_history=bool(facts.has_history),
             distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
             given=given,
-            credentials=self._sent_with(db, crawl, scope.get(HEADERS)),
-            logins=self._logins.origins_in(db, crawl.project_id),
+            credentials=self._sent_with(db, crawl, scope.get(HEADERS), has_own=facts.has_credentials),
+            logins=frozenset(facts.logins),
             opened=tuple(scope["opened"]) if scope.get("opened") else None,
             homepage=homepage or "",
             behind_walls=behind,
@@ -66,9 +63,11 @@ class CrawlStateReader:
             shapes=ShapeBook.from_record(facts.learned.get("shapes", {})),
         )
 
-    def _sent_with(self, db: Connection, crawl: CrawlJob, sealed: str | None) -> Mapping[str, Headers]:
+    def _sent_with(
+        self, db: Connection, crawl: CrawlJob, sealed: str | None, *, has_own: bool
+    ) -> Mapping[str, Headers]:
         """The project's credentials; for the seed's origin also the headers that were given with this crawl alone."""
-        known = self._credentials.headers_in(db, crawl.project_id)
+        known = self._credentials.headers_in(db, crawl.project_id) if has_own else {}
         if sealed is None:
             return known
         given, origin = self._credentials.opened(sealed), parse(crawl.seed_url).origin
@@ -110,6 +109,10 @@ MOST_SITEMAPS = 20
 _FACTS = """
 SELECT c.scope, p.learned,
   EXISTS (SELECT 1 FROM crawled_pages WHERE project_id = c.project_id AND crawl_id <> c.id) AS has_history,
+  EXISTS (SELECT 1 FROM project_credentials WHERE project_id = c.project_id) AS has_credentials,
+  ARRAY(SELECT origin FROM project_logins WHERE project_id = c.project_id) AS logins,
+  ARRAY(SELECT DISTINCT pattern FROM watch_rules
+        WHERE project_id = c.project_id AND enabled ORDER BY pattern) AS watched,
   (SELECT b.id FROM crawl_jobs b
    WHERE b.project_id = c.project_id AND b.seed_url = c.seed_url AND b.id < c.id AND b.status = 'completed'
      AND b.crawl_type <> 'fetch_only' AND NOT b.from_queue AND b.end_reason IN ('exhausted', 'max_pages')
@@ -122,7 +125,6 @@ SELECT c.scope, p.learned,
 FROM crawl_jobs c JOIN projects p ON p.id = c.project_id WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
-_WATCHED = "SELECT DISTINCT pattern FROM watch_rules WHERE project_id = :project AND enabled ORDER BY pattern"
 _WALLED = (
     "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
 )

@@ -110,9 +110,6 @@ class LoginStore:
         except SettingsError:  # encrypted with another key: as good as none
             return ""
 
-    def origins_in(self, db: Connection, project_id: UUID) -> frozenset[str]:
-        return frozenset(db.execute(text(_ORIGINS), {"project": project_id}).scalars())
-
     def keep(self, project_id: UUID, origin: str, session: str, now: datetime) -> None:
         sealed = self._box().seal_json(session).encode()
         with transaction(self._engine) as db:
@@ -156,7 +153,6 @@ class LoginStore:
 
 _LOCK = "SELECT 1 FROM projects WHERE id = :project FOR NO KEY UPDATE"
 _ALL = "SELECT * FROM project_logins WHERE project_id = :project ORDER BY origin"
-_ORIGINS = "SELECT origin FROM project_logins WHERE project_id = :project"
 _ONE = "SELECT * FROM project_logins WHERE project_id = :project AND origin = :origin"
 _OTHERS = "SELECT count(*) FROM project_logins WHERE project_id = :project AND origin <> :origin"
 _SAVE = """

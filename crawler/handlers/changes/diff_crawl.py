@@ -120,12 +120,14 @@ class DiffCrawl:
     def __call__(self, crawl_id: UUID, look: Look = go_on) -> CrawlJob:
         """Safe to repeat: the same two crawls give the same summary. `look` may end it between two pages."""
         crawl = self._store.get_crawl(crawl_id)
-        baseline = self._baseline(crawl)
+        earlier = self._store.earlier_crawls(crawl)
+        baseline = self._baseline(crawl, earlier)
         if baseline is None:
             return self._store.save_diff(crawl_id, None, None)
         has_credentials = self._store.has_credentials(crawl.project_id)
         with self._open_judge(look) as judge:
-            changes, sign_ins = self._compare(baseline, crawl, judge, has_credentials=has_credentials)
+            witness = choose_witness(earlier, crawl, baseline)
+            changes, sign_ins = self._compare(baseline, crawl, witness, judge, has_credentials=has_credentials)
             changes = self._with_new_in_room(baseline, crawl, changes)
             changes = self._without_newly_watched(baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
@@ -174,9 +176,8 @@ class DiffCrawl:
         return self._store.fail_diff(crawl_id, reason)
 
     def _compare(
-        self, baseline: CrawlJob, crawl: CrawlJob, judge: Judge, *, has_credentials: bool
+        self, baseline: CrawlJob, crawl: CrawlJob, witness: CrawlJob | None, judge: Judge, *, has_credentials: bool
     ) -> tuple[Changes, SignIns]:
-        witness = choose_witness(self._store.earlier_crawls(crawl), crawl, baseline)
         exhausted = _saw_all(baseline, crawl) or is_failing(baseline.change_summary)
         key_of = keys_of(crawl.config)
         no_pages = only_walls(baseline.change_summary)
@@ -266,11 +267,11 @@ class DiffCrawl:
             not_compared=tuple(sorted((*changes.not_compared, *(watched - known.keys())))),
         )
 
-    def _baseline(self, crawl: CrawlJob) -> CrawlJob | None:
+    def _baseline(self, crawl: CrawlJob, earlier: Sequence[CrawlJob]) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""
         if crawl.status is not CrawlStatus.COMPLETED:
             return None
-        chosen = choose_baseline(self._store.earlier_crawls(crawl), crawl)
+        chosen = choose_baseline(earlier, crawl)
         return self._store.get_crawl(chosen.id) if chosen else None
 
 
