@@ -20,7 +20,7 @@ def test_from_a_pasted_address_to_a_change_without_a_reload(house: House, module
     page.get_by_label("Paste a URL").fill(module_site.url("/prices").removeprefix("http://"))
     page.get_by_role("button", name="Watch this page").click()
     page.wait_for_url(re.compile("/crawls/"))
-    expect(page.get_by_role("heading", name="Tell whom when it changes?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Who should be told when it changes?")).to_be_visible()
     page.get_by_label("Service").select_option("ntfy")
     expect(page.locator("#channel-help")).to_contain_text("topic")
     page.get_by_label("Mail to").fill("me@example.org")

@@ -24,7 +24,7 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     page.wait_for_url(re.compile("/crawls/"))
     page.evaluate("window.untouched = true")
     expect(page.get_by_text("Finished: the whole site was seen.")).to_be_visible()
-    expect(page.get_by_role("heading", name="Tell whom when it changes?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Who should be told when it changes?")).to_be_visible()
     assert page.evaluate("window.untouched"), "nobody reloaded the page"
     expect(page.locator("#recent tr.success a").first).to_be_visible()
     (row,) = house.engine.rows("SELECT pages_crawled FROM crawl_jobs")
