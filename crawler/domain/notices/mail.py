@@ -87,7 +87,8 @@ class Sender(NamedTuple):
         found = [Link("See the change", shown)] if shown else []
         for line in page.lines[:MOST_IGNORED]:
             ask = self._signed({"do": "ignore", "crawl": str(crawl.id), "url": page.url, "line": line_mark(line)})
-            words = one_line(line.added or line.removed or "", LONGEST_WORDS)
+            said = line.added or line.removed or ""
+            words = one_line(f"{_called(line)} {said}" if line.context else said, LONGEST_WORDS)
             found += [Link(f"Ignore this block: “{words}”", ask)] if ask else []
         return found
 

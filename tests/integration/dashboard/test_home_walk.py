@@ -35,6 +35,11 @@ def test_from_a_pasted_address_to_a_change_without_a_reload(house: House, module
     expect(page.locator(".entry ins", has_text="13")).to_be_visible()
     assert page.evaluate("window.untouched"), "nobody reloaded the page"
     expect(page.locator("#recent tr.success a")).to_have_count(1)
+    expect(page.locator(".outcome")).to_contain_text("1 changed since the crawl before")
+    expect(page.locator("header .sub")).to_contain_text("by hand")
+    page.get_by_role("link", name="See what changed").click()
+    expect(page.get_by_title(re.compile("no longer waits for review"))).to_have_text("Accept")
+    expect(page.locator("#judged")).to_contain_text("1 changed")
 
 
 def test_changes_are_read_by_keys_and_found_by_letters(house: House, module_site: Site) -> None:
