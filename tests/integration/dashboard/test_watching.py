@@ -65,7 +65,7 @@ def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     expect(page.get_by_label("Paste a URL")).to_be_visible()
     other = house.window()
     other.goto(f"/login#{ticket}")
-    expect(other.get_by_text("No key like that is known here")).to_be_visible()
+    expect(other.get_by_text("This link was used already")).to_be_visible()
     house.mishaps.clear()  # the browser tells of the 401 itself
 
 
