@@ -55,10 +55,10 @@ def after_run(crawl: CrawlJob) -> None:
 def after_changes(crawl: CrawlJob, project: Project, *, scheduled: bool) -> None:
     """`scheduled`: whether the project is crawled again by itself."""
     if _has_changes(crawl) and not scheduled:
-        daily = ("schedule", "set", project.name, "--frequency", "daily", "--email", "ADDRESS")
-        if project.name == crawl.seed_url:  # as 'crawler run' made it, which names the same command
-            daily = ("watch", crawl.seed_url, "--site", "--email", "ADDRESS")
-        suggest(*daily, to="check it every day, and mail what changed")
+        by_name = ("schedule", "set", project.name, "--frequency", "daily")
+        by_url = ("watch", crawl.seed_url, "--site")  # what 'crawler run' names, too
+        daily = by_url if project.name == crawl.seed_url else by_name
+        suggest(*daily, "--email", "ADDRESS", to="check it every day, and mail what changed")
     elif _has_changes(crawl):
         suggest("noise", "add", project.name, "--selector", "CSS", to="leave out what changes by itself")
     elif crawl.compared_to is None and crawl.status.is_over:
