@@ -94,7 +94,8 @@ class Supervisor:
                         looked_at = time.monotonic()
                     is_well = all(state.ready for state in states)
                     alarm.wait(REST_SECONDS if is_well else POLL_SECONDS, [child.call for child in self._children])
-            self._output(NAME, "stopping; the same signal again kills at once")
+            again = "Ctrl-C" if received[0] == signal.SIGINT else "the same signal"
+            self._output(NAME, f"stopping everything; {again} again kills it at once")
         finally:
             self.stop(hurry=lambda: len(received) > 1)
             for number, handler in before.items():

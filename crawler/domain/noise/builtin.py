@@ -18,10 +18,12 @@ AGE = "age"
 MOST_WORDS = 14
 """In the part of a line around a value; in longer prose it is what the page says."""
 _VIEWED = re.compile(
-    r"(?:this page (?:was|has been) )?(?:viewed|visited|read|seen) # times\.?|"
+    r"(?:this page (?:was|has been) )?(?:viewed|visited|read|seen) # times|"
     r"(?:page ?views?|views|hits|visitors?|visits):? #|# (?:page ?)?(?:views|hits|visits|visitors)|"
     r"you are visitor (?:no\.?|number|#)? ?#"
 )
+_ENDS = ".!"
+"""A counter may be a sentence of its own."""
 _MEASURED = re.compile(r"(?:(?:this )?page (?:was )?)?(?:generated|rendered|served|built) in # ?(?:s|sec|seconds)\.?")
 _PRECISE = re.compile(r"\d+\.\d{2,}").fullmatch
 _IDENTIFIED = re.compile(r"\b(?:request|trace|ray|correlation|session)[- ]?id:? #|\bnonce:? #")
@@ -53,7 +55,7 @@ def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
         return None
     if _COPYRIGHT.search(around) and _is_new_year(change, moments):
         return "copyright year"
-    if change.kind is ValueKind.NUMBER and _VIEWED.fullmatch(around) and _has_grown(change):
+    if change.kind is ValueKind.NUMBER and _VIEWED.fullmatch(around.rstrip(_ENDS)) and _has_grown(change):
         return "counter"
     if _MEASURED.fullmatch(around) and _PRECISE(change.old) and _PRECISE(change.new):
         return "how it was served"

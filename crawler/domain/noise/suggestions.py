@@ -24,6 +24,7 @@ _CLASS = re.compile(r"\.((?:\\.|[\w-])+)")
 _ODD = re.compile(r"([^\w.#-])")
 _QUOTED = re.compile(r'(["\\])')
 _TAG = re.compile(r"[a-z][a-z0-9-]*")
+_ROW = "tr:has(> :first-child:"
 
 
 class Suggestion(NamedTuple):
@@ -36,6 +37,11 @@ class Suggestion(NamedTuple):
     def is_wide(self) -> bool:
         """Whether it holds for every line of every page, whatever it is about."""
         return self.kind not in PAGED
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it leaves out a row of a table: what it is called, and all its values."""
+        return self.value.startswith(_ROW)
 
 
 def suggest(edit: BlockEdit, label: str | None = None) -> list[Suggestion]:
@@ -68,7 +74,7 @@ def _labelled(place: str, label: str | None) -> list[Suggestion]:
         return []
     quoted = '"' + _QUOTED.sub(r"\\\1", label or "") + '"'
     tag = _TAG.match(place.rpartition(">")[2])
-    found = [Suggestion(RuleKind.SELECTOR, f"tr:has(> :first-child:says({quoted}))", f"The row “{label}”")]
+    found = [Suggestion(RuleKind.SELECTOR, f"{_ROW}says({quoted}))", f"The row “{label}”")]
     if tag:
         below = f":is(dt, h1, h2, h3, h4, h5, h6):says({quoted}) + {tag[0]}"
         found.append(Suggestion(RuleKind.SELECTOR, below, f"What stands below “{label}”"))

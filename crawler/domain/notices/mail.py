@@ -87,7 +87,8 @@ class Sender(NamedTuple):
         found = [Link("See the change", shown)] if shown else []
         for line in page.lines[:MOST_IGNORED]:
             ask = self._signed({"do": "ignore", "crawl": str(crawl.id), "url": page.url, "line": line_mark(line)})
-            words = one_line(line.added or line.removed or "", LONGEST_WORDS)
+            said = line.added or line.removed or ""
+            words = one_line(f"{_called(line)} {said}" if line.context else said, LONGEST_WORDS)
             found += [Link(f"Ignore this block: “{words}”", ask)] if ask else []
         return found
 
@@ -143,7 +144,7 @@ def changes_mail(
         more = f", and {others} more page{'s' if others > 1 else ''}" if others > 0 else ""
         subject = f"{one_line(project.name, LONGEST_NAME)}: {_in_short(first)}{more}"
     if any(part.links for part in details[:lead]):
-        parts.append(Section("Each page has links to see its change whole, and to ignore what does not matter."))
+        parts.append(Section("The links below a page show its whole change, or ignore what does not matter."))
     return _mail(
         f"[{sender.product}] {subject}",
         [*parts, Section(ASK)],
@@ -246,7 +247,7 @@ def _lines(page: PageDigest) -> Iterator[str]:
         yield f"also at {', '.join(page.also_at)}"
     for line in page.lines:
         if line.context:
-            yield f"{line.context}:"
+            yield _called(line)
         yield from _sides(line)
     if page.more:
         yield f"… and {page.more} more"
@@ -303,25 +304,32 @@ def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
 
 
 def _markup(part: Section) -> str:
-    edits = {text: line for line in reversed(part.edits) for text in _sides(line)}
-    shown: set[LineChange] = set()
-    items = []
-    for text in part.lines:
-        line = edits.get(text)
-        if line is None:
-            items.append(_linked(one_line(text)))
-        elif line not in shown:
-            shown.add(line)
-            items.append(_by_word(line))
     links = " · ".join(f'<a href="{escape(link.address)}">{escape(link.words)}</a>' for link in part.links)
-    told = "".join(f"<li>{item}</li>" for item in items)
+    told = "".join(f"<li>{item}</li>" for item in _items(part))
     below = f"<p>{links}</p>" if links else ""
     return f"<p>{_linked(one_line(part.title))}</p>" + (f"<ul>{told}</ul>" if told else "") + below
 
 
+def _items(part: Section) -> Iterator[str]:
+    """The lines of a section. Those of an edit, which follow each other, are one item: word by word."""
+    left = list(part.edits)
+    for text in part.lines:
+        of_edit = (*([_called(left[0])] if left[0].context else []), *_sides(left[0])) if left else ()
+        if text not in of_edit:
+            yield _linked(one_line(text))
+        elif text == of_edit[-1]:
+            yield _by_word(left.pop(0))
+
+
 def _by_word(line: LineChange) -> str:
     """A changed line with its words struck out and underlined. What pages say is text, never markup."""
-    return "".join(_MARKS[run.kind].format(escape(one_line(run.text))) for run in line.words).strip()
+    before = f"{escape(one_line(_called(line)))} " if line.context else ""
+    return before + "".join(_MARKS[run.kind].format(escape(one_line(run.text))) for run in line.words).strip()
+
+
+def _called(line: LineChange) -> str:
+    """What a line is a value of, which stands before it."""
+    return f"{line.context}:"
 
 
 def _linked(line: str) -> str:

@@ -104,6 +104,11 @@ class DeliveryResult(NamedTuple):
     """The receiver wants nothing more, ever."""
 
     @property
+    def sentence(self) -> str:
+        """The words for people: those of a webhook begin with the status that it answered."""
+        return f"It answered {self.words}" if self.words[:3].isdecimal() else self.words
+
+    @property
     def status(self) -> Delivery:
         if self.delivered:
             return Delivery.SENT

@@ -137,7 +137,8 @@ class Scope:
             return verdict
         if verdict is _HOMEPAGE or isinstance(verdict, Refusal):
             return verdict
-        return Refusal(Reason.MAX_DEPTH, f"more than {self.max_depth} links from the seed")
+        far = f"more than {self.max_depth} links from the seed" if self.max_depth else "no links are followed"
+        return Refusal(Reason.MAX_DEPTH, far)
 
     def moved_to(self, url: Url) -> Self:
         """The scope after the homepage (or, in a fetch-only crawl, a given URL) answered with a redirect to `url`.

@@ -4,10 +4,7 @@ The status of an error is its `exit_code` in `crawler/errors.py`.
 """
 
 import os
-import re
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
@@ -16,14 +13,12 @@ from typing import Any
 import typer
 
 from crawler.entrypoints.cli.input.usage import HELP_WANTED, complaint
+from crawler.entrypoints.cli.screen.sentences import in_lines
 from crawler.entrypoints.cli.screen.streams import OutputLost, mend_streams
 from crawler.errors import CrawlerError
 from crawler.redaction import redact
 
 INTERRUPTED = 130
-_COMMAND = re.compile(r"'crawler (?:[^']|'[^' ][^']*' )+'").sub
-_JOINT = "\0"
-"""Stands for the blanks of a command, at which no line is broken."""
 
 
 def guarded(command: Callable[..., Any]) -> None:
@@ -90,20 +85,10 @@ def telemetry() -> ModuleType:
 def tell(sentence: str) -> None:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     try:
-        shown = _in_lines(redact(" ".join(sentence.split())))
+        shown = in_lines(redact(" ".join(sentence.split())), is_terminal=sys.stderr.isatty())
         typer.echo(shown if plain else typer.style(shown, fg="red"), err=True)
     except BrokenPipeError:
         _give_up(1, 2)
-
-
-def _in_lines(sentence: str) -> str:
-    """Broken between words on a terminal, but not inside a command; one line into a file or a pipe."""
-    if not sys.stderr.isatty():
-        return sentence
-    columns = shutil.get_terminal_size().columns
-    whole = _COMMAND(lambda found: found[0].replace(" ", _JOINT), sentence)
-    filled = textwrap.fill(whole, max(columns, 20), break_long_words=False, break_on_hyphens=False)
-    return filled.replace(_JOINT, " ")
 
 
 def _unprinted() -> int:

@@ -95,7 +95,7 @@ def test_what_is_wrong_is_said_beside_it_and_nothing_is_left_behind(
 def test_after_a_first_crawl_it_asks_how_often_and_whom(crawler: Engine, visitor: Visitor, site: Site) -> None:
     lay(site, {"/": bakery(40)})
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
-    assert "Check daily? Tell whom?" in visitor.get(f"/crawls/{crawl.id}").text
+    assert "Check it daily? Who should be told?" in visitor.get(f"/crawls/{crawl.id}").text
     path = f"/projects/{crawl.project_id}/watch"
     wrong = visitor.post(path, {"frequency": "daily", "notification_email": "nobody", "zone": "Asia/Tokyo"})
     assert wrong.status_code == 422
@@ -107,8 +107,8 @@ def test_after_a_first_crawl_it_asks_how_often_and_whom(crawler: Engine, visitor
     assert (kept.config.enabled, kept.config.timezone) == (True, "Asia/Tokyo")
     assert kept.config.notify_on == "any", "one changed page of many is what they wait for"
     text = visitor.get(f"/crawls/{crawl.id}").text
-    assert "Check daily?" not in text
-    assert "Tell whom" not in text
+    assert "Check it daily?" not in text
+    assert "Who should be told" not in text
     visitor.post(path, {"channel_kind": "ntfy", "channel": "one"})
     visitor.post(path, {"channel_kind": "ntfy", "channel": "two"})
     urls = crawler.tools.notices.schedules.notification_urls(crawl.project_id)
@@ -161,7 +161,7 @@ def test_the_comparison_arrives_by_itself_with_the_words_that_changed(
     waiting = visitor.get(f"/crawls/{crawl.id}/state").text
     assert 'hx-trigger="every 2s"' in waiting
     assert "Comparing it with the crawl before" in waiting
-    assert "Tell whom" not in waiting, "nothing is typed where it would be replaced"
+    assert "Who should be told" not in waiting, "nothing is typed where it would be replaced"
 
 
 def test_a_crawl_by_hand_says_that_it_sent_nothing(crawler: Engine, visitor: Visitor, site: Site) -> None:

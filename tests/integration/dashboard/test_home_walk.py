@@ -20,7 +20,7 @@ def test_from_a_pasted_address_to_a_change_without_a_reload(house: House, module
     page.get_by_label("Paste a URL").fill(module_site.url("/prices").removeprefix("http://"))
     page.get_by_role("button", name="Watch this page").click()
     page.wait_for_url(re.compile("/crawls/"))
-    expect(page.get_by_role("heading", name="Tell whom when it changes?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Who should be told when it changes?")).to_be_visible()
     page.get_by_label("Service").select_option("ntfy")
     expect(page.locator("#channel-help")).to_contain_text("topic")
     page.get_by_label("Mail to").fill("me@example.org")
@@ -35,6 +35,11 @@ def test_from_a_pasted_address_to_a_change_without_a_reload(house: House, module
     expect(page.locator(".entry ins", has_text="13")).to_be_visible()
     assert page.evaluate("window.untouched"), "nobody reloaded the page"
     expect(page.locator("#recent tr.success a")).to_have_count(1)
+    expect(page.locator(".outcome")).to_contain_text("1 changed since the crawl before")
+    expect(page.locator("header .sub")).to_contain_text("by hand")
+    page.get_by_role("link", name="See what changed").click()
+    expect(page.get_by_title(re.compile("no longer waits for review"))).to_have_text("Accept")
+    expect(page.locator("#judged")).to_contain_text("1 changed")
 
 
 def test_changes_are_read_by_keys_and_found_by_letters(house: House, module_site: Site) -> None:

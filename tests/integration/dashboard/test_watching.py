@@ -24,7 +24,7 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     page.wait_for_url(re.compile("/crawls/"))
     page.evaluate("window.untouched = true")
     expect(page.get_by_text("Finished: the whole site was seen.")).to_be_visible()
-    expect(page.get_by_role("heading", name="Tell whom when it changes?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Who should be told when it changes?")).to_be_visible()
     assert page.evaluate("window.untouched"), "nobody reloaded the page"
     expect(page.locator("#recent tr.success a").first).to_be_visible()
     (row,) = house.engine.rows("SELECT pages_crawled FROM crawl_jobs")
@@ -65,7 +65,7 @@ def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     expect(page.get_by_label("Paste a URL")).to_be_visible()
     other = house.window()
     other.goto(f"/login#{ticket}")
-    expect(other.get_by_text("No key like that is known here")).to_be_visible()
+    expect(other.get_by_text("This link was used already")).to_be_visible()
     house.mishaps.clear()  # the browser tells of the 401 itself
 
 

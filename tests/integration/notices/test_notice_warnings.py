@@ -70,6 +70,18 @@ def test_the_settings_of_the_workers_count_where_there_are_workers(crawler: Engi
     assert told == f"No mail will be sent: the workers run without CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM; {REMEDY}"
 
 
+def test_a_test_from_a_terminal_without_a_mail_server_says_whose_it_is(crawler: Engine) -> None:
+    """Where the workers can mail, "no mail server is set up" would be wrong: only whoever tests has none."""
+    project, backend = crawler.project("http://example.org/"), LocalBackend(crawler.tools)
+    crawler.tools.notices.set_schedule(project.id, MAILS)
+    (nowhere,) = backend.try_channels(project.id)
+    assert nowhere.result.words == "Not sent: no mail server and sender are set up."
+    crawler.tools.operating.live_workers.announce("notify@able", ["notify"], WorkerState(sends_mail=True))
+    (here,) = backend.try_channels(project.id)
+    assert not here.result.delivered
+    assert here.result.words.startswith("Not sent: this terminal knows no mail server, but the workers do")
+
+
 def test_a_worker_that_can_mail_says_so(crawler: Engine) -> None:
     bare = crawler.tools.settings
     able = bare.model_copy(update={"smtp_url": SecretStr("smtp://127.0.0.1:25"), "mail_from": "a@example.org"})

@@ -72,6 +72,8 @@ def test_changes_lead_to_rules_or_to_another_crawl() -> None:
     )
     assert "crawler schedule run-now 'Winter shop'" in said(lambda: after_changes(crawl(), SHOP, scheduled=True))
     by_url = SHOP.changed(NOW, name="https://shop.example/")
+    again = "crawler watch https://shop.example/ --site --email ADDRESS"
+    assert again in said(lambda: after_changes(changed, by_url, scheduled=False)), "the words of 'crawler run'"
     assert "crawler run https://shop.example/" in said(lambda: after_changes(crawl(), by_url, scheduled=False))
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from rich.console import Console
 
-from crawler.entrypoints.cli.screen.terminal import print_rows
+from crawler.entrypoints.cli.screen.terminal import print_rows, print_sentence
 
 IDS = [UUID("019a8d31-7f3a-7c11-8000-00000000000a"), UUID("019a8d31-7f3a-7c11-9000-00000000000b")]
 LATER = UUID("019a8d32-0000-7c11-8000-00000000000c")
@@ -37,3 +37,14 @@ def test_ids_are_as_long_as_tells_them_apart() -> None:
 def test_a_pipe_gets_everything_whole() -> None:
     _, *rows = shown(IDS, terminal=False)
     assert [(row.split()[0], row.split()[-1]) for row in rows] == [(str(one), URL) for one in IDS]
+
+
+def test_a_sentence_breaks_between_words_on_a_terminal_and_never_in_a_pipe() -> None:
+    words = "No mail will be sent: 'crawler up' has no mail server; it begins with http://mail.example/one"
+    for is_terminal, lines in ((True, 3), (False, 1)):
+        screen = Console(file=io.StringIO(), width=40, force_terminal=is_terminal, no_color=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "40")
+            print_sentence(screen, words)
+        told = screen.file.getvalue().splitlines()  # type: ignore[attr-defined]
+        assert (len(told), " ".join(told)) == (lines, words)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType
-from crawler.entrypoints.dashboard.views.run_history import lines
+from crawler.entrypoints.dashboard.views.run_history import MOST_SLOTS, kind_of, lines
 
 DAY = datetime(2026, 5, 1, 6, tzinfo=UTC)
 
@@ -38,7 +38,14 @@ def test_all_changes_of_a_crawl_are_counted_and_a_first_one_has_none() -> None:
 
 def test_a_run_now_and_another_try_are_told_apart() -> None:
     again, now = lines([], [crawl(2, retry_of=uuid4()), crawl(1)], 10)
-    assert (again.kind, now.kind) == ("another try", "scheduled")
+    assert (again.kind, now.kind) == ("another try", "by hand")
+
+
+def test_a_crawl_from_before_the_slots_at_hand_is_not_said_to_be_by_hand() -> None:
+    slots = [(DAY + timedelta(days=n), "started", uuid4()) for n in range(1, MOST_SLOTS + 1)]
+    assert kind_of(crawl(0), slots) == "scheduled"
+    assert kind_of(crawl(0), slots[1:]) == "by hand", "these are all there ever were"
+    assert kind_of(crawl(2), slots) == "by hand"
 
 
 def test_no_more_lines_than_asked_for_and_the_newest_first() -> None:

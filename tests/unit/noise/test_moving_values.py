@@ -87,6 +87,7 @@ def test_a_date_that_does_not_exist_is_none() -> None:
         ("Last updated: 1 May 2026", "Last updated: 18 November 2026"),
         ("Viewed 1,204 times", "Viewed 1,377 times"),
         ("You are visitor no. 1204", "You are visitor no. 1377"),
+        ("You are visitor 10482.", "You are visitor 10533."),
         ("© 2009–2026 Example Ltd", "© 2009–2027 Example Ltd"),
         ("Page generated in 0.031 seconds", "Page generated in 0.027 seconds"),
         ("Request ID: 7f3a9c2e11", "Request ID: 99ab01cd7e"),

@@ -24,6 +24,7 @@ from crawler.domain.notices.mail import (
     recovered_mail,
 )
 from crawler.domain.notices.notice import (
+    DeliveryResult,
     LastFailureNotice,
     Mail,
     NoticeKind,
@@ -458,3 +459,18 @@ def test_the_subject_is_short_and_one_line_whatever_a_page_says() -> None:
 
 def test_a_crawl_that_somebody_asked_for_is_not_called_scheduled_though_it_is_told_like_one() -> None:
     assert "\n\nThe crawl for Acme Coffee (https://acme.coffee/) completed" in short_mail(LineChange("1", "2")).text
+
+
+def test_a_receivers_status_is_said_in_a_sentence_and_other_words_stay() -> None:
+    assert DeliveryResult(delivered=True, words="200").sentence == "It answered 200"
+    assert DeliveryResult(delivered=True, words="The mail server took it.").sentence == "The mail server took it."
+
+
+def test_values_that_changed_alike_stand_each_with_what_it_is_a_value_of() -> None:
+    lines = tuple(LineChange("€2.20", "€2.40", context=name) for name in ("Espresso", "Tea"))
+    page = PageDigest("http://cafe.example/menu", None, lines, 0)
+    (section,) = change_sections({"changed_page_urls": [page.url]}, [page])
+    assert list(section.lines) == ["Espresso:", "- €2.20", "+ €2.40", "Tea:", "- €2.20", "+ €2.40"]
+    html = changes_mail(SENDER, PROJECT, crawl(summary(changed=1)), [section]).html
+    for name in ("Espresso", "Tea"):
+        assert f"<li>{name}: <del" in html

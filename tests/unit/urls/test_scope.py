@@ -206,6 +206,7 @@ def test_depth_counts_links_from_the_seed() -> None:
     assert priority(where, "/a", 2) == 2
     assert judge(where, "/a", 3) == Refusal(Reason.MAX_DEPTH, "more than 2 links from the seed")
     assert priority(where, "/a", 1) == 2, "a remembered URL is judged by the depth at hand"
+    assert judge(scope(max_depth=0), "/a", 1) == Refusal(Reason.MAX_DEPTH, "no links are followed")
     assert priority(scope(), "/a", 10_000) == 2
 
 

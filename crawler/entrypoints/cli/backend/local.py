@@ -22,7 +22,7 @@ from crawler.domain.hosts.credentials import CredentialKind, StoredCredential
 from crawler.domain.hosts.overview import HostOverview
 from crawler.domain.noise.rules import NoiseRule, RuleKind
 from crawler.domain.notices.backtests import Trial, TrialRules
-from crawler.domain.notices.notice import Notification
+from crawler.domain.notices.notice import NO_SERVER, Notification
 from crawler.domain.notices.schedule import ScheduleOverview
 from crawler.domain.urls.url import parse
 from crawler.entrypoints.cli.backend.categories import LocalCategories
@@ -39,6 +39,10 @@ from crawler.handlers.notices.manage_mutes import ManageMutes
 from crawler.handlers.notices.try_channels import TriedChannel
 
 MOST_PROJECTS = 100_000
+_ONLY_HERE = (
+    "Not sent: this terminal knows no mail server, but the workers do: what changes is mailed. Send the test in the "
+    "dashboard (Schedule, 'Send test'), or set CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM here, too."
+)
 NEEDED = ("coordinator", "fetch")
 """Queues that need a worker before a crawl can begin."""
 
@@ -178,7 +182,10 @@ class LocalBackend:
         return self._tools.crawls.start(project_id, crawl_type=CrawlType.SCHEDULED).id
 
     def try_channels(self, project_id: UUID) -> list[TriedChannel]:
-        return self._tools.notices.try_channels(self._tools.store.get_project(project_id))
+        tried = self._tools.notices.try_channels(self._tools.store.get_project(project_id))
+        if self.mail_warning() is not None:
+            return tried
+        return [_unlike_workers(one) if one.result.words.endswith(NO_SERVER) else one for one in tried]
 
     def mail_warning(self) -> str | None:
         """Why mails would not be sent; None when all is well."""
@@ -274,3 +281,8 @@ class LocalBackend:
 
     def revoke_key(self, key_id: UUID) -> None:
         self._tools.store.revoke_key(key_id, self._tools.clock())
+
+
+def _unlike_workers(tried: TriedChannel) -> TriedChannel:
+    """A test is sent from here, with the settings of this terminal; notices are sent by the workers."""
+    return tried._replace(result=tried.result._replace(words=_ONLY_HERE))

@@ -32,7 +32,7 @@ with on_first_use():
     from crawler.entrypoints.cli.backend.recipients import Previewed
     from crawler.entrypoints.cli.backend.service_errors import told_as_ours
     from crawler.entrypoints.cli.screen.next_step import suggest
-    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows, print_sentence
 
 recipients = typer.Typer(no_args_is_help=True)
 
@@ -85,7 +85,7 @@ def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
         return
     print_rows(console(), ("recipient", "who, and of what", "state"), map(_row, known))
     if warning:
-        console().print(clean(warning), style="yellow", soft_wrap=True)
+        print_sentence(console(), warning, "yellow")
 
 
 @recipients.command()
@@ -126,7 +126,7 @@ def add(
         warning = _mail_warning(backend, [one])
     console().print(Text.assemble(f"{one.id}  ", clean(one.words)), soft_wrap=True)
     if warning:
-        console().print(clean(warning), style="yellow", soft_wrap=True)
+        print_sentence(console(), warning, "yellow")
     suggest("schedule", "test", project, to="send everybody a test message")
 
 

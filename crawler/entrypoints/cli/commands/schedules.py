@@ -25,7 +25,7 @@ with on_first_use():
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.entrypoints.cli.backend.service_errors import in_option_names
     from crawler.entrypoints.cli.screen.next_step import command_line, suggest
-    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, short_id
+    from crawler.entrypoints.cli.screen.terminal import clean, console, print_pairs, print_sentence, short_id
     from crawler.entrypoints.cli.screen.terminal_text import count
 
 
@@ -148,7 +148,8 @@ def test_channels(project: ProjectName) -> None:
         raise Invalid(f"Nobody is to be told of {name}; '{words}' names somebody.")
     for one in tried:
         style = None if one.result.delivered else "yellow"
-        console().print(clean(f"{one.address}: {one.result.words}"), style=style, soft_wrap=True)
+        sent = "sent. " if one.result.delivered else ""
+        print_sentence(console(), f"{one.address}: {sent}{one.result.sentence}", style)
     if not all(one.result.delivered for one in tried):
         raise typer.Exit(1)
 

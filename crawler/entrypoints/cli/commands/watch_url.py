@@ -31,7 +31,7 @@ with on_first_use():
     from crawler.entrypoints.cli.input.typed_site import check_known, typed_address
     from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.stderr import Stderr
-    from crawler.entrypoints.cli.screen.terminal import clean, console
+    from crawler.entrypoints.cli.screen.terminal import console, print_sentence
     from crawler.entrypoints.cli.screen.terminal_text import count
     from crawler.handlers.notices.watch_url import settings_of_one_page
 
@@ -80,13 +80,13 @@ def watch(
         return
     screen = console()
     what = f"all of {seed.host}, from {href} on" if site and seed.path != "/" else href
-    screen.print(clean(f"Watching {what} ({every.value}); {_whom(kept, email, webhook)}."), soft_wrap=True)
+    print_sentence(screen, f"Watching {what} ({every.value}); {_whom(kept, email, webhook)}.")
     if chosen.note:
         alone = "" if site else " From now on that is this page alone; --site means all its pages."
-        screen.print(clean(f"{chosen.note}{alone} --name NAME makes another project."), soft_wrap=True)
+        print_sentence(screen, f"{chosen.note}{alone} --name NAME makes another project.")
     for warning in kept.warnings:
-        screen.print(clean(warning), style="yellow", soft_wrap=True)
-    screen.print(f"Its first crawl {_state(crawl)}.", soft_wrap=True)
+        print_sentence(screen, warning, "yellow")
+    print_sentence(screen, f"Its first crawl {_state(crawl)}.")
     if crawl is None:
         suggest("up", to="start workers; leave it running")
     elif not (email or webhook):

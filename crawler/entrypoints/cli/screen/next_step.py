@@ -27,7 +27,7 @@ def suggest(*words: str, to: str) -> None:
         screen.print(Text(f"{command}{gap}{use}", "dim"), soft_wrap=True)
 
 
-def after_crawl(crawl: CrawlJob, name: str) -> None:
+def after_crawl(crawl: CrawlJob, name: str, changed: str = "what changed, line by line") -> None:
     """What to look at when a crawl is over, or what to do while it is not. `name`: how the crawl was named."""
     named = () if name == "latest" else (name,)
     if not crawl.status.is_over:
@@ -38,7 +38,7 @@ def after_crawl(crawl: CrawlJob, name: str) -> None:
     elif crawl.status is CrawlStatus.FAILED:
         suggest("explain", name, crawl.seed_url, to="why the first page could not be fetched")
     elif _has_changes(crawl):
-        suggest("changes", *named, to="what changed in their text")
+        suggest("changes", *named, to=changed)
     elif crawl.pages_crawled:
         suggest("report", *named, to="broken links, redirects, titles and more")
 
@@ -49,14 +49,16 @@ def after_run(crawl: CrawlJob) -> None:
         daily = "check it daily, and be told; or run it again later to see what changed"
         suggest("watch", crawl.seed_url, "--site", to=daily)
     else:
-        after_crawl(crawl, "latest")
+        after_crawl(crawl, "latest", changed="all that changed, line by line")
 
 
 def after_changes(crawl: CrawlJob, project: Project, *, scheduled: bool) -> None:
     """`scheduled`: whether the project is crawled again by itself."""
     if _has_changes(crawl) and not scheduled:
-        daily = ("schedule", "set", project.name, "--frequency", "daily", "--email", "ADDRESS")
-        suggest(*daily, to="check it every day, and mail what changed")
+        by_name = ("schedule", "set", project.name, "--frequency", "daily")
+        by_url = ("watch", crawl.seed_url, "--site")  # what 'crawler run' names, too
+        daily = by_url if project.name == crawl.seed_url else by_name
+        suggest(*daily, "--email", "ADDRESS", to="check it every day, and mail what changed")
     elif _has_changes(crawl):
         suggest("noise", "add", project.name, "--selector", "CSS", to="leave out what changes by itself")
     elif crawl.compared_to is None and crawl.status.is_over:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.entrypoints.cli.screen.sentences import in_lines
 from crawler.entrypoints.cli.screen.terminal_text import fit_url
 from crawler.redaction import redact
 
@@ -29,6 +30,12 @@ def console() -> Console:
     if plain.is_terminal or os.environ.get("COLUMNS"):
         return plain
     return Console(highlight=False, markup=False, width=UNBOUNDED)
+
+
+def print_sentence(screen: Console, sentence: str, style: str | None = None) -> None:
+    """Print a sentence, broken between words where there is a terminal."""
+    shown = in_lines(clean(sentence).plain, is_terminal=screen.is_terminal)
+    screen.print(Text(shown), style=style, soft_wrap=True)
 
 
 def print_rows(

@@ -36,7 +36,7 @@ _WINDOW = ("window_from", "window_to")
 TIMING = ("enabled", "frequency", "time", "day_of_week", "day_of_month", "cron", "timezone", "window", "jitter_minutes")
 _OF_FREQUENCY = {"weekly": "day_of_week", "monthly": "day_of_month", "cron": "cron"}
 _FIRST = ScheduleConfig(enabled=True, frequency=Frequency.DAILY, time="06:00", notify_on=NotifyOn.ANY)
-"""The form's values for a project without a schedule: as "Check daily? Tell whom?" proposes it."""
+"""The form's values for a project without a schedule: as "Check it daily? Who should be told?" proposes it."""
 _SUGGESTED = 3
 
 

@@ -24,6 +24,7 @@ from crawler.entrypoints.dashboard.serving.render import go, page
 from crawler.entrypoints.dashboard.views.ask_watch import ask_about
 from crawler.entrypoints.dashboard.views.feed import LINES, PAGES
 from crawler.entrypoints.dashboard.views.notice import notice_of
+from crawler.entrypoints.dashboard.views.run_history import MOST_SLOTS, kind_of
 from crawler.entrypoints.http.access import OwnCrawl, Tools
 from crawler.errors import RedisUnavailable
 
@@ -143,6 +144,7 @@ def _state(tools: App, crawl: CrawlJob) -> dict[str, Any]:
     return {
         "crawl": crawl,
         "project": project,
+        "kind": kind_of(crawl, tools.notices.schedules.slots(project.id, MOST_SLOTS)),
         **(ask_about(tools, project) if asked else {"ask": None}),
         "progress": tools.crawls.progress.of_crawl(crawl),
         "seconds": seconds,

@@ -13,6 +13,7 @@ from crawler.domain.pages.lists import PageFilter
 from crawler.entrypoints.dashboard.forms.fields import Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
+from crawler.entrypoints.dashboard.views.run_history import MOST_SLOTS, kind_of
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.cursors import decode, decode_id, encode
 from crawler.entrypoints.http.shapes import PageStatus, Text
@@ -31,6 +32,7 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
     found = tools.store.get_project(project_id)
     crawls = tools.store.list_crawls(project_id, CRAWLS + 1, before)
     more = encode("crawls", str(crawls[CRAWLS - 1].id)) if len(crawls) > CRAWLS else None
+    slots = tools.notices.schedules.slots(project_id, MOST_SLOTS)
     latest = crawls[0] if crawls and before is None else None
     return page(
         request,
@@ -38,6 +40,7 @@ def project(request: Request, project_id: OwnProject, tools: Tools, cursor: Curs
         here="overview",
         project=found,
         crawls=crawls[:CRAWLS],
+        kinds={one.id: kind_of(one, slots) for one in crawls[:CRAWLS]},
         following=more,
         latest=latest,
         progress=tools.crawls.progress.of_crawl(latest) if latest and not latest.status.is_over else None,

@@ -99,7 +99,7 @@ def _tags(form: Form) -> tuple[tuple[str, ...], dict[str, str]]:
 
 @router.post("/projects/{project_id}/watch")
 def watch(request: Request, project_id: OwnProject, tools: Tools, form: Sent) -> Response:
-    """The answer to “Check daily? Tell whom?” after a crawl. What was set before stays."""
+    """The answer to “Check it daily? Who should be told?” after a crawl. What was set before stays."""
     channels, errors = channels_of(form)
     if not errors:
         try:

@@ -22,7 +22,7 @@ from crawler.entrypoints.dashboard.forms.channels import channels_of
 from crawler.entrypoints.dashboard.forms.fields import Form, Sent
 from crawler.entrypoints.dashboard.serving.render import go, is_part, page
 from crawler.entrypoints.dashboard.views.channel_warnings import channel_warnings
-from crawler.entrypoints.dashboard.views.run_history import lines
+from crawler.entrypoints.dashboard.views.run_history import MOST_SLOTS, lines
 from crawler.entrypoints.http.access import OwnProject, Tools
 from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.shown_addresses import shown_webhook
@@ -148,7 +148,7 @@ def _show(
         frequencies=schedule_form.FREQUENCIES,
         weekdays=schedule_form.WEEKDAYS,
         zones=schedule_form.zones(),
-        history=lines(tools.notices.schedules.slots(project.id, LOOKED_AT), crawls, LOOKED_AT),
+        history=lines(tools.notices.schedules.slots(project.id, MOST_SLOTS), crawls, LOOKED_AT),
         with_fields=False,
         presets=PRESETS,
         **_outlook(tools, asked, kept),

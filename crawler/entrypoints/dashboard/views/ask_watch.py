@@ -1,4 +1,4 @@
-"""“Check daily? Tell whom?”: asked after a crawl of a project that nobody is told about."""
+"""“Check it daily? Who should be told?”: asked after a crawl of a project that nobody is told about."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -14,7 +14,11 @@ _KINDS = {
     CrawlType.SCHEDULED: "scheduled",
     CrawlType.FETCH_ONLY: "list of URLs",
 }
+MOST_SLOTS = 40
+"""Of a schedule, looked at to tell who began a crawl."""
 _COUNTED = ("new_pages", "changed_pages", "removed_pages")
+
+Slots = Sequence[tuple[datetime, str, UUID | None]]
 
 
 class Line(NamedTuple):
@@ -43,12 +47,12 @@ class Line(NamedTuple):
         return max(0.0, (self.crawl.completed_at - self.crawl.started_at).total_seconds())
 
 
-def lines(slots: Sequence[tuple[datetime, str, UUID | None]], crawls: Sequence[CrawlJob], most: int) -> list[Line]:
+def lines(slots: Slots, crawls: Sequence[CrawlJob], most: int) -> list[Line]:
     """Runs and crawls, newest first. `crawls` are the project's newest crawls."""
     known = {crawl.id: crawl for crawl in crawls}
     found = [_of_slot(at, outcome, crawl_id, known) for at, outcome, crawl_id in slots]
     slotted = {line.crawl_id for line in found}
-    found += [_of_crawl(crawl) for crawl in crawls if crawl.id not in slotted]
+    found += [_of_crawl(crawl, slots) for crawl in crawls if crawl.id not in slotted]
     return sorted(found, key=lambda line: line.at, reverse=True)[:most]
 
 
@@ -57,7 +61,17 @@ def _of_slot(at: datetime, outcome: str, crawl_id: UUID | None, known: Mapping[U
     return Line(at, at, outcome, kind, crawl_id, known.get(crawl_id) if crawl_id else None)
 
 
-def _of_crawl(crawl: CrawlJob) -> Line:
-    tried_again = crawl.retry_of is not None and crawl.crawl_type is CrawlType.SCHEDULED
-    kind = "another try" if tried_again else _KINDS[crawl.crawl_type]
-    return Line(crawl.started_at or crawl.created_at, None, None, kind, crawl.id, crawl)
+def kind_of(crawl: CrawlJob, slots: Slots) -> str:
+    """How a crawl came about. One that somebody asked for may be told of like a scheduled one, but none of the
+    schedule's `slots` began it. A crawl from before those at hand is taken for what it is stored as."""
+    if crawl.crawl_type is not CrawlType.SCHEDULED:
+        return _KINDS[crawl.crawl_type]
+    if crawl.retry_of is not None:
+        return "another try"
+    is_known = len(slots) < MOST_SLOTS or min(at for at, _, _ in slots) <= crawl.created_at
+    began = any(crawl.id == one for _, _, one in slots)
+    return "scheduled" if began or not is_known else "by hand"
+
+
+def _of_crawl(crawl: CrawlJob, slots: Slots) -> Line:
+    return Line(crawl.started_at or crawl.created_at, None, None, kind_of(crawl, slots), crawl.id, crawl)
