@@ -14,7 +14,7 @@ from crawler.adapters.browser.fetcher import why_unavailable
 from tests.acceptance.cli import Cli
 from tests.integration.raw_server import Request, Server, response, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.stack]
 ROUTES = {"/": "Home", "/about": "About us", "/team/anna": "Anna", "/team/bob": "Bob"}
 APP = """<!doctype html><html><head><title>loading</title></head><body><div id=root></div><script>
 const routes = ROUTES;

@@ -33,7 +33,7 @@ from tests.site.client import Site
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "enqueue.py"
 HARMLESS = "http://127.0.0.1:9/"
 """Nobody listens there."""
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.stack]
 
 
 @dataclass

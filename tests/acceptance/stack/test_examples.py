@@ -21,7 +21,7 @@ from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

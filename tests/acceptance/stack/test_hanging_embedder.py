@@ -13,7 +13,7 @@ from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
 ROUNDS = 3
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def seconds_until_found(up: Running, site: Site, number: int) -> float:

@@ -19,7 +19,7 @@ from tests.integration.handmade import lay, page
 from tests.site.client import Site
 
 RECEIVERS = 6
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 class Hanging:

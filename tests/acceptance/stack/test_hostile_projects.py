@@ -19,7 +19,7 @@ HOSTILE = 6
 LARGE = ("/large/1", "/large/2")
 START_SECONDS = 2.0
 COMPARED_SECONDS = 10.0
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(580)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(580)]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.integration.handmade import asked, lay, page
 from tests.site.client import Site
 
 PAGES = 60
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def text_of(number: int) -> str:

@@ -21,7 +21,7 @@ from tests.site.client import Site
 HOSTS, PATHS = 30, ("/rooms", "/contact")
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "classify.py"
 SELECTORS = "include: [main]\nexclude: [.ad]\nfields:\n  name: h1\n  price: {selector: //b/text(), kind: xpath}\n"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def place(host: int, path: str) -> str:

@@ -17,7 +17,7 @@ from tests.site.client import Site
 
 ROOT = Path(__file__).parents[3]
 HOW_TO = ROOT / "docs" / "how-to" / "use-the-http-service.md"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

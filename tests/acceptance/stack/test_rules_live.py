@@ -13,7 +13,7 @@ from tests.integration.handmade import lay, page
 from tests.integration.inbox import Inbox
 from tests.site.client import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(600)]
 
 RULES: list[dict[str, Any]] = [
     {"pattern": "/lamp$", "fields": {"price": "price .cost"}, "tell": {"of": ["price below 100"]}},

@@ -28,7 +28,7 @@ from tests.site.client import Site
 
 READER = "ops@example.org"
 CHAIN = ("run_scheduled_crawl", "start_crawl", "finish_crawl", "diff_crawl", "notify")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 class World(NamedTuple):

@@ -17,7 +17,7 @@ from tests.acceptance.running import eventually, free_port
 
 ROOT = Path(__file__).parents[3]
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 class Reader:
