@@ -17,7 +17,6 @@ MOST_LOOKED_AT = 200
 
 class ChangedCrawl(NamedTuple):
     id: UUID
-    crawl_type: str
     completed_at: datetime | None
     compared_to: UUID
     counts: dict[str, Any]
@@ -66,7 +65,7 @@ ORDER BY id DESC LIMIT :most
 """
 # Each summary is unpacked once, however many of its keys are read.
 _COUNTS = """
-SELECT c.id, c.crawl_type, c.completed_at, s.compared_to,
+SELECT c.id, c.completed_at, s.compared_to,
        s.summary || jsonb_build_object('moved_pages', coalesce(s.moved_pages, 0)),
        s.is_significant, coalesce(jsonb_array_length(s.template_changes), 0), coalesce(s.quiet_pages, 0)
 FROM crawl_jobs c
