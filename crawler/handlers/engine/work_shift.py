@@ -23,7 +23,7 @@ from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
-from crawler.handlers.engine.few_slots import FewSlots, is_held_up
+from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
@@ -132,6 +132,9 @@ class _Shift:
         self._answers: deque[FetchResult] = deque()
         self._late: deque[FetchResult] = deque()
         self._slow: set[UUID] = set()
+        self._holding_up: set[UUID] = set()
+        """Crawls with pages that took so long that nobody should wait for their next ones; of few slots, `few_slots`
+        knows them."""
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
@@ -184,7 +187,7 @@ class _Shift:
     @property
     def _is_held_up(self) -> bool:
         """Whether only pages that take long keep the shift from its end. Others that are due do not wait for that."""
-        return self._tools.few_slots is not None and is_held_up(self._held.holdings())
+        return any(holds_up(one.seconds) or one.crawl_id in self._holding_up for one in self._held.holdings())
 
     @property
     def _is_busy(self) -> bool:
@@ -218,9 +221,11 @@ class _Shift:
         self._parse()
 
     def _note_times(self, results: Iterable[FetchResult]) -> None:
-        if self._tools.few_slots is not None:
-            for result in results:
+        for result in results:
+            if self._tools.few_slots is not None:
                 self._tools.few_slots.note(_crawl_of(result), result.elapsed_seconds)
+            elif holds_up(result.elapsed_seconds):
+                self._holding_up.add(_crawl_of(result))
 
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
@@ -294,12 +299,20 @@ class _Shift:
         tools = self._tools
         if tools.few_slots is not None:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
-            if not pairs:
-                self._next_due = LOOK_SECONDS
-                return []
+        elif self._over_time:
+            pairs = self._of_quick_crawls(pairs)
+        if not pairs:
+            self._next_due = LOOK_SECONDS
+            return []
+        if tools.few_slots is not None:
             return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
         free = (tools.max_active - self._fetcher.active) * self._live
         return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
+
+    def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
+        """Pairs whose requests do not keep a shift that is over time from its end."""
+        slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
+        return [pair for pair in pairs if pair[0] not in slow]
 
     def _make_room(self, now: float) -> None:
         """Where slots are few and all taken: let a page give way to a crawl that has none."""

@@ -69,15 +69,16 @@ def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
         assert hints.sent.count(("finish_crawl", other.id)) == 1
 
 
-def test_pages_that_hang_in_few_slots_hold_nobody_up_not_even_when_their_shift_is_over(
-    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("slots", "few"), [(3, FewSlots(3)), (SLOTS, None)], ids=["browser lane", "HTTP lane"])
+def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slots: int, few: FewSlots | None
 ) -> None:
-    """As in the browser lane: a shift ends when its last page has ended, which may be half a minute later."""
+    """A shift ends when its last page has ended, which may be half a minute later."""
     monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
     monkeypatch.setattr(few_slots, "HELD_UP_SECONDS", 0.1)
     tools, shift = crawler.tools, crawler.tools.engine.work_shift
-    monkeypatch.setattr(shift, "max_active", 3)
-    monkeypatch.setattr(shift, "few_slots", FewSlots(3))
+    monkeypatch.setattr(shift, "max_active", slots)
+    monkeypatch.setattr(shift, "few_slots", few)
     monkeypatch.setattr(shift, "shift_seconds", 0.5)
     slow = [f"/slow{number}" for number in range(6)]
     lay(site, {"/": slow, **dict.fromkeys(slow, ())})
