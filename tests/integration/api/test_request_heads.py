@@ -9,12 +9,11 @@ import pytest
 from crawler.entrypoints.http.request_heads import LONGEST_HEAD, LONGEST_TARGET
 from tests.integration.api.test_slow_clients import connected, impatient
 
-
 IN_CHUNKS = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 LINES = b"28\r\nhttps://example.org/a/page/of/the/list,1\r\n" * 20_000
 
 
-async def refusing(scope: object, receive: object, send: Any) -> None:  # noqa: ARG001 - as ASGI calls it
+async def refusing(scope: object, receive: object, send: Any) -> None:
     """Answers before the body is there, as the service does where the key is wrong."""
     await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
@@ -78,5 +77,4 @@ def test_what_is_sent_after_the_answer_is_not_read_for_ever() -> None:
     with impatient(refusing) as port, connected(port, IN_CHUNKS, b"1\r\nx\r\n") as client:
         assert client.recv(65536).startswith(b"HTTP/1.1 401")
         with pytest.raises(OSError):  # noqa: PT011 - a closed connection has several names
-            for _ in range(100):
-                client.sendall(LINES)
+            client.sendall(LINES * 100)
