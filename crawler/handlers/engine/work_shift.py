@@ -38,6 +38,9 @@ MAX_ACTIVE = 256
 MAX_UNPARSED = 32
 MAX_LATE = 64
 """Responses that wait behind all others; each may have megabytes."""
+KEPT_SHARE = 4
+"""One in so many slots is kept for crawls that hold none in the shift. Of new crawls nobody knows yet that their pages
+hang, and together they would take every slot."""
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
 SLOW_SECONDS = 0.5
@@ -283,7 +286,8 @@ class _Shift:
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
-        wanted = MAX_PAIRS if self._tools.few_slots else min(room, MAX_PAIRS)
+        is_short = self._tools.few_slots is not None or self._is_short
+        wanted = MAX_PAIRS if is_short else min(room, MAX_PAIRS)
         pairs, self._next_due = self._frontier.due(self._lane, wanted)
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
@@ -299,8 +303,9 @@ class _Shift:
         tools = self._tools
         if tools.few_slots is not None:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
-        elif self._over_time:
-            pairs = self._of_quick_crawls(pairs)
+        else:
+            pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
+            pairs, room = self._with_kept_slots(pairs, room)
         if not pairs:
             self._next_due = LOOK_SECONDS
             return []
@@ -313,6 +318,23 @@ class _Shift:
         """Pairs whose requests do not keep a shift that is over time from its end."""
         slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
         return [pair for pair in pairs if pair[0] not in slow]
+
+    @property
+    def _kept(self) -> int:
+        return self._tools.max_active // KEPT_SHARE
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether no slots are free but those that are kept."""
+        return self._tools.max_active - self._fetcher.active <= self._kept
+
+    def _with_kept_slots(self, pairs: Sequence[tuple[UUID, str]], room: int) -> tuple[Sequence[tuple[UUID, str]], int]:
+        """Who may claim how much: of the slots that are kept each crawl that holds none gets one."""
+        if not self._is_short:
+            return pairs, min(room, self._tools.max_active - self._kept - self._fetcher.active)
+        held = self._held.crawls()
+        pairs = [pair for pair in pairs if pair[0] not in held]
+        return pairs, min(room, len({crawl_id for crawl_id, _ in pairs}))
 
     def _make_room(self, now: float) -> None:
         """Where slots are few and all taken: let a page give way to a crawl that has none."""

@@ -45,6 +45,35 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
+def test_new_crawls_that_hang_leave_a_slot_to_one_that_has_none(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows yet that their pages hang."""
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    tools, shift = crawler.tools, crawler.tools.engine.work_shift
+    monkeypatch.setattr(shift, "max_active", SLOTS)
+    slow = [f"/slow{number}" for number in range(4 * SLOTS)]
+    lay(site, {"/": slow, **dict.fromkeys(slow, ())})
+    site.set_fault("/slow*", hang=True)
+    hostile = [crawler.start(crawler.project(site.url()), config=CONFIG) for _ in range(4)]
+    started: list[CrawlJob] = []
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a", "/b"], "/a": (), "/b": ()})
+        began = time.monotonic()
+
+        def is_over() -> bool:
+            if not started and time.monotonic() - began > 3:
+                held = sum(stats.in_flight for one in hostile if (stats := tools.frontier.stats(one.id)))
+                assert held >= SLOTS * 3 // 4
+                started.append(crawler.start(crawler.project(quick.url()), config=CONFIG))
+            stats = tools.frontier.stats(started[0].id) if started else None
+            return time.monotonic() - began > 12 or bool(stats and stats.finished)
+
+        shift(Lane.HTTP, "shift", is_over)
+        assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
+
+
 def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
