@@ -2,9 +2,10 @@
 
 import re
 
+from crawler.redaction import UNSAFE
+
 LONGEST = 500
-# Control characters, lone surrogates, line and paragraph separators, and characters that change the text direction.
-_POWER = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]+")
+_POWER = re.compile(rf"[\t\n{UNSAFE}]+")
 
 
 def one_line(words: str, longest: int = LONGEST) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from crawler.domain.acquisition.entries import NewEntry, RowProblem, new_entry
-from crawler.domain.exports.files import FORMULA, harmless
+from crawler.domain.exports.files import harmless, unharmed
 from crawler.errors import Invalid
 
 MAX_ROW = 64 * 1024
@@ -133,7 +133,7 @@ class QueueCsv:
                 reason=f"The row has {len(cells)} cells, but the heading names {heading.width}; quote cells with a "
                 f"{_name(heading.delimiter)} in them.",
             )
-        values = ["" if at is None or at >= len(cells) else _unharmed(cells[at].strip(" ")) for at in heading.places]
+        values = ["" if at is None or at >= len(cells) else unharmed(cells[at].strip(" ")) for at in heading.places]
         broken = _broken(values)
         made = broken or new_entry(*values)
         return RowProblem(line=number, reason=made) if isinstance(made, str) else made
@@ -168,11 +168,6 @@ def _broken(values: Sequence[str]) -> str | None:
 
 def _name(delimiter: str) -> str:
     return {",": "comma", ";": "semicolon", "\t": "tab"}[delimiter]
-
-
-def _unharmed(cell: str) -> str:
-    """What an export wrote so that no spreadsheet runs it."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
 class _Decoded:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
@@ -137,13 +138,23 @@ def read_markdown_line(line: bytes) -> ExportedMarkdown:
     )
 
 
-def harmless(cell: object) -> object:
-    """Spreadsheets run what begins like a formula, and a page's title is anybody's text."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
-
-
 # The last four are their full-width forms, which some spreadsheets take for the same.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_SIGNS = "=+@＝＋－＠-"
+_FORMULA = re.compile(rf"\A(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])(?=[{_SIGNS}])")
+_MARKED = re.compile(rf"\A'(?=[\t\r\n{_SIGNS}])|(?<=[;\t\r\n])'(?=[{_SIGNS}])")
+
+
+def harmless(cell: object) -> object:
+    """Spreadsheets run what begins like a formula, and a page's title is anybody's text.
+
+    Where commas are decimal, they take a semicolon for the end of a cell, and then the end of a line, too.
+    """
+    return _FORMULA.sub("'", cell) if isinstance(cell, str) else cell
+
+
+def unharmed(cell: str) -> str:
+    """What `harmless` made harmless, as it was."""
+    return _MARKED.sub("", cell)
 
 
 def _moment(page: ExportedPage) -> str | None:

@@ -28,6 +28,7 @@ _TOLD = ("crawl_id", "reason")
 """Details of an error that are sent to the caller. Others may quote messages of our servers."""
 HTTP_CODES = {
     "not_http": (400, "This is no HTTP request that can be read."),
+    "body_in_crumbs": (400, "The body of this request comes in too many pieces of a few bytes; send larger ones."),
     "no_such_path": (404, "There is nothing at this path; /api/v1/openapi.json lists what there is."),
     "method_not_allowed": (405, "This path does not take that method; the header Allow names those it takes."),
     "too_large": (413, "The body is too large."),

@@ -1,9 +1,12 @@
 """A HTTP protocol for uvicorn that limits a request's head and refuses unreadable ones with a problem document.
 
-uvicorn itself reads heads of any length into memory, and answers what it cannot read with plain text.
+uvicorn itself reads heads of any length into memory, and answers what it cannot read with plain text. It also reads
+without end what is tiny and many: each header, each piece of a body and each request sent ahead is a call in the event
+loop, which meanwhile serves nobody else.
 """
 
 from http import HTTPStatus
+from typing import NoReturn
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -13,9 +16,17 @@ LONGEST_TARGET = 32 * 1024
 """Bytes of a request's path and query."""
 LONGEST_HEAD = 64 * 1024
 """Bytes of a request's target and headers together. The piece that exceeds it is still read."""
+MOST_HEADERS = 1000
+"""Of a request, with those that follow its body."""
+MOST_AHEAD = 50
+"""Requests that a client may send on one connection before the first is answered."""
+MOST_CRUMBS = 2000
+SMALLEST_PIECE = 32
+"""Bytes that a piece of a chunked body has on average, once there are more than `MOST_CRUMBS`. Who sends on after the
+answer may send no more pieces than those."""
 
 
-class _TargetTooLong(Exception):
+class _Refused(Exception):
     """Ends the parsing of a request. uvicorn calls `send_400_response` then."""
 
 
@@ -24,6 +35,10 @@ class LimitedHeadProtocol(HttpToolsProtocol):
     _is_refused = False
     _is_in_head = True
     _head_bytes = 0
+    _pieces = 0
+    _body_bytes = 0
+    _code = ""
+    """Why the request is refused, if its head is not too long."""
 
     def data_received(self, data: bytes) -> None:
         if self._is_refused:  # what a client goes on sending while it is refused
@@ -35,19 +50,38 @@ class LimitedHeadProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._is_in_head = True
+        self._pieces = self._body_bytes = 0
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value)
+        if len(self.headers) > MOST_HEADERS:
+            self._stop("headers_too_large")
 
     def on_headers_complete(self) -> None:
         if len(self.url) > LONGEST_TARGET:
-            raise _TargetTooLong
+            raise _Refused
+        if len(self.pipeline) >= MOST_AHEAD:
+            self._stop("not_http")
         self._is_in_head = False
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._pieces += 1
+        self._body_bytes += 0 if self.cycle.response_complete else len(body)
+        if self._pieces > MOST_CRUMBS + self._body_bytes // SMALLEST_PIECE:
+            self._stop("body_in_crumbs")
+        super().on_body(body)
+
+    def _stop(self, code: str) -> NoReturn:
+        self._code = code
+        raise _Refused
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's name and arguments
         if len(self.url) > LONGEST_TARGET:
             self._refuse("query_too_long")
         else:
-            self._refuse("headers_too_large" if self._head_bytes > LONGEST_HEAD else "not_http")
+            self._refuse(self._code or ("headers_too_large" if self._head_bytes > LONGEST_HEAD else "not_http"))
 
     def _refuse(self, code: str) -> None:
         self._is_refused = True
@@ -55,5 +89,11 @@ class LimitedHeadProtocol(HttpToolsProtocol):
         status = refusal.status_code
         head = b"".join(b"%s: %s\r\n" % header for header in refusal.raw_headers)
         phrase = HTTPStatus(status).phrase.encode()
-        self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, phrase, head, bytes(refusal.body)))
+        if not self.is_answering:
+            self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, phrase, head, bytes(refusal.body)))
         self.transport.close()
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer is half written: another one would be taken for its rest."""
+        return self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete

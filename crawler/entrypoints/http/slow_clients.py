@@ -94,8 +94,7 @@ class ImpatientProtocol(LimitedHeadProtocol):
 
     def _end(self, answer: bytes) -> None:
         self._stop_waiting()
-        is_answering = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
-        if not is_answering:
+        if not self.is_answering:
             self.transport.write(answer)
         self.transport.close()
 

@@ -12,7 +12,7 @@ Many slots (the HTTP lane's) are shared in `adapters/frontier/lua/serving.lua`.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -88,6 +88,6 @@ class FewSlots:
         return known | {one.crawl_id for one in held if one.seconds >= LONG_SECONDS}
 
 
-def is_held_up(held: Sequence[Holding]) -> bool:
+def holds_up(seconds: float) -> bool:
     """Whether a page takes so long that others should not wait for its end."""
-    return any(one.seconds >= HELD_UP_SECONDS for one in held)
+    return seconds >= HELD_UP_SECONDS

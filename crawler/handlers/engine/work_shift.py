@@ -23,7 +23,7 @@ from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
-from crawler.handlers.engine.few_slots import FewSlots, is_held_up
+from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
@@ -38,6 +38,9 @@ MAX_ACTIVE = 256
 MAX_UNPARSED = 32
 MAX_LATE = 64
 """Responses that wait behind all others; each may have megabytes."""
+KEPT_SHARE = 4
+"""One in so many slots is kept for crawls that hold none in the shift. Of new crawls nobody knows yet that their pages
+hang, and together they would take every slot."""
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
 SLOW_SECONDS = 0.5
@@ -132,6 +135,9 @@ class _Shift:
         self._answers: deque[FetchResult] = deque()
         self._late: deque[FetchResult] = deque()
         self._slow: set[UUID] = set()
+        self._holding_up: set[UUID] = set()
+        """Crawls with pages that took so long that nobody should wait for their next ones; of few slots, `few_slots`
+        knows them."""
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
@@ -184,7 +190,7 @@ class _Shift:
     @property
     def _is_held_up(self) -> bool:
         """Whether only pages that take long keep the shift from its end. Others that are due do not wait for that."""
-        return self._tools.few_slots is not None and is_held_up(self._held.holdings())
+        return any(holds_up(one.seconds) or one.crawl_id in self._holding_up for one in self._held.holdings())
 
     @property
     def _is_busy(self) -> bool:
@@ -218,9 +224,11 @@ class _Shift:
         self._parse()
 
     def _note_times(self, results: Iterable[FetchResult]) -> None:
-        if self._tools.few_slots is not None:
-            for result in results:
+        for result in results:
+            if self._tools.few_slots is not None:
                 self._tools.few_slots.note(_crawl_of(result), result.elapsed_seconds)
+            elif holds_up(result.elapsed_seconds):
+                self._holding_up.add(_crawl_of(result))
 
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
@@ -278,7 +286,8 @@ class _Shift:
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
-        wanted = MAX_PAIRS if self._tools.few_slots else min(room, MAX_PAIRS)
+        is_short = self._tools.few_slots is not None or self._is_short
+        wanted = MAX_PAIRS if is_short else min(room, MAX_PAIRS)
         pairs, self._next_due = self._frontier.due(self._lane, wanted)
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
@@ -294,12 +303,38 @@ class _Shift:
         tools = self._tools
         if tools.few_slots is not None:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
-            if not pairs:
-                self._next_due = LOOK_SECONDS
-                return []
+        else:
+            pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
+            pairs, room = self._with_kept_slots(pairs, room)
+        if not pairs:
+            self._next_due = LOOK_SECONDS
+            return []
+        if tools.few_slots is not None:
             return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
         free = (tools.max_active - self._fetcher.active) * self._live
         return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
+
+    def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
+        """Pairs whose requests do not keep a shift that is over time from its end."""
+        slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
+        return [pair for pair in pairs if pair[0] not in slow]
+
+    @property
+    def _kept(self) -> int:
+        return self._tools.max_active // KEPT_SHARE
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether no slots are free but those that are kept."""
+        return self._tools.max_active - self._fetcher.active <= self._kept
+
+    def _with_kept_slots(self, pairs: Sequence[tuple[UUID, str]], room: int) -> tuple[Sequence[tuple[UUID, str]], int]:
+        """Who may claim how much: of the slots that are kept each crawl that holds none gets one."""
+        if not self._is_short:
+            return pairs, min(room, self._tools.max_active - self._kept - self._fetcher.active)
+        held = self._held.crawls()
+        pairs = [pair for pair in pairs if pair[0] not in held]
+        return pairs, min(room, len({crawl_id for crawl_id, _ in pairs}))
 
     def _make_room(self, now: float) -> None:
         """Where slots are few and all taken: let a page give way to a crawl that has none."""

@@ -484,8 +484,18 @@ def test_what_a_watcher_says_is_of_no_interest(service: Service, port: int, craw
         assert watcher.connection.ping().wait(SECONDS)
         tell(service, crawl, 1)
         assert told([watcher.next()]) == [1]
-        watcher.connection.send("x" * 1_000_000)
+        watcher.connection.send("x" * 5000)
         assert closed(watcher)[0] == 1009
+
+
+def test_who_talks_without_end_is_cut_off_before_it_is_read(service: Service, port: int, crawl: CrawlJob) -> None:
+    empty = b"\x81\x80\0\0\0\0"
+    with watching(port, service, crawl.project_id) as watcher:
+        watcher.connection.socket.sendall(empty * 20)
+        tell(service, crawl, 1)
+        assert told([watcher.next()]) == [1]
+        watcher.connection.socket.sendall(empty * 10_000)
+        assert closed(watcher)[0] == 1008
 
 
 # -- the documentation --------------------------------------------------------------------------
@@ -525,7 +535,8 @@ def test_the_example_prints_each_event_once_although_the_service_is_killed_meanw
 
 def test_the_documentation_names_the_codes_and_limits() -> None:
     text = " ".join((DOCS / "reference" / "websocket.md").read_text().split())
-    assert set(re.findall(r"\| (\d{4}) \|", text)) == {"1012"} | {str(why.value[0]) for why in live_reader.Farewell}
+    told_codes = {str(why.value[0]) for why in live_reader.Farewell}
+    assert set(re.findall(r"\| (\d{4}) \|", text)) == {"1008", "1012"} | told_codes
     for number in (audience.MOST_PER_KEY, audience.MOST_READERS, event_tail.MOST_PER_SECOND, event_stream.MAX_ENTRIES):
         assert f"{number:,} " in text
     assert f"{live_reader.MOST_BACKLOG // 1024} KB unread for {live_reader.STALL_SECONDS:.0f} s" in text

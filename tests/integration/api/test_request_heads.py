@@ -9,6 +9,15 @@ import pytest
 from crawler.entrypoints.http.request_heads import LONGEST_HEAD, LONGEST_TARGET
 from tests.integration.api.test_slow_clients import connected, impatient
 
+IN_CHUNKS = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+LINES = b"28\r\nhttps://example.org/a/page/of/the/list,1\r\n" * 20_000
+
+
+async def refusing(scope: object, receive: object, send: Any) -> None:
+    """Answers before the body is there, as the service does where the key is wrong."""
+    await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
 
 def answer_to(*pieces: bytes) -> tuple[int, dict[str, Any]]:
     with impatient() as port, connected(port) as client:
@@ -37,8 +46,11 @@ def read_all(client: socket.socket) -> bytes:
         (b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * (LONGEST_HEAD + 1), 431, "headers_too_large"),
         (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"X: y\r\n" * 20_000, 431, "headers_too_large"),
         (b"\x16\x03\x01\x02\x00\x01\x00", 400, "not_http"),
+        (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n" * 2000, 400, "not_http"),
+        (IN_CHUNKS + b"1\r\nx\r\n0\r\n" + b"X: y\r\n" * 5000, 431, "headers_too_large"),
+        (IN_CHUNKS + b"1\r\nx\r\n" * 20_000, 400, "body_in_crumbs"),
     ],
-    ids=["query", "longer query", "one header", "many headers", "TLS"],
+    ids=["query", "longer query", "one header", "many headers", "TLS", "many at once", "trailers", "crumbs"],
 )
 def test_a_head_that_cannot_be_taken_is_a_problem_document(request_: bytes, status: int, code: str) -> None:
     got, problem = answer_to(request_)
@@ -54,3 +66,15 @@ def test_a_long_body_is_no_long_head() -> None:
     head = b"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n"
     with impatient() as port, connected(port, head, *[b"x" * 10_000] * 30) as client:
         assert read_all(client).endswith(b"300000 127.0.0.1")
+
+
+def test_a_body_sent_line_by_line_is_taken() -> None:
+    with impatient() as port, connected(port, IN_CHUNKS, LINES, b"0\r\n\r\n") as client:
+        assert b"800000 127.0.0.1" in client.recv(65536)
+
+
+def test_what_is_sent_after_the_answer_is_not_read_for_ever() -> None:
+    with impatient(refusing) as port, connected(port, IN_CHUNKS, b"1\r\nx\r\n") as client:
+        assert client.recv(65536).startswith(b"HTTP/1.1 401")
+        with pytest.raises(OSError):  # noqa: PT011 - a closed connection has several names
+            client.sendall(LINES * 100)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 import requests
@@ -52,10 +53,10 @@ def served(made: uvicorn.Config) -> Iterator[int]:
 
 
 @contextmanager
-def impatient(**limits: float) -> Iterator[int]:
+def impatient(app: Any = application, **limits: float) -> Iterator[int]:
     protocol = impatient_protocol(**limits)
     with served(
-        uvicorn.Config(application, host="127.0.0.1", port=0, log_level="critical", http=protocol, lifespan="off")
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", http=protocol, lifespan="off")
     ) as port:
         yield port
 

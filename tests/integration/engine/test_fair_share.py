@@ -45,6 +45,35 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
+def test_new_crawls_that_hang_leave_a_slot_to_one_that_has_none(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows yet that their pages hang."""
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    tools, shift = crawler.tools, crawler.tools.engine.work_shift
+    monkeypatch.setattr(shift, "max_active", SLOTS)
+    slow = [f"/slow{number}" for number in range(4 * SLOTS)]
+    lay(site, {"/": slow, **dict.fromkeys(slow, ())})
+    site.set_fault("/slow*", hang=True)
+    hostile = [crawler.start(crawler.project(site.url()), config=CONFIG) for _ in range(4)]
+    started: list[CrawlJob] = []
+    (tmp_path / "quick").mkdir()
+    with Site(tmp_path / "quick", hosts=1, pages=4) as quick:
+        lay(quick, {"/": ["/a", "/b"], "/a": (), "/b": ()})
+        began = time.monotonic()
+
+        def is_over() -> bool:
+            if not started and time.monotonic() - began > 3:
+                held = sum(stats.in_flight for one in hostile if (stats := tools.frontier.stats(one.id)))
+                assert held >= SLOTS * 3 // 4
+                started.append(crawler.start(crawler.project(quick.url()), config=CONFIG))
+            stats = tools.frontier.stats(started[0].id) if started else None
+            return time.monotonic() - began > 12 or bool(stats and stats.finished)
+
+        shift(Lane.HTTP, "shift", is_over)
+        assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
+
+
 def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,15 +98,16 @@ def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
         assert hints.sent.count(("finish_crawl", other.id)) == 1
 
 
-def test_pages_that_hang_in_few_slots_hold_nobody_up_not_even_when_their_shift_is_over(
-    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("slots", "few"), [(3, FewSlots(3)), (SLOTS, None)], ids=["browser lane", "HTTP lane"])
+def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slots: int, few: FewSlots | None
 ) -> None:
-    """As in the browser lane: a shift ends when its last page has ended, which may be half a minute later."""
+    """A shift ends when its last page has ended, which may be half a minute later."""
     monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
     monkeypatch.setattr(few_slots, "HELD_UP_SECONDS", 0.1)
     tools, shift = crawler.tools, crawler.tools.engine.work_shift
-    monkeypatch.setattr(shift, "max_active", 3)
-    monkeypatch.setattr(shift, "few_slots", FewSlots(3))
+    monkeypatch.setattr(shift, "max_active", slots)
+    monkeypatch.setattr(shift, "few_slots", few)
     monkeypatch.setattr(shift, "shift_seconds", 0.5)
     slow = [f"/slow{number}" for number in range(6)]
     lay(site, {"/": slow, **dict.fromkeys(slow, ())})

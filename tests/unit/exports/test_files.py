@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from crawler.domain.exports.files import (
     as_markdown_lines,
     export_format,
     read_markdown_line,
+    unharmed,
 )
 from crawler.domain.markdown.page import MarkdownPage
 from crawler.errors import Invalid
@@ -47,6 +49,14 @@ def test_a_line_of_jsonl_has_the_promised_fields_in_their_order() -> None:
     assert list(row) == FIELDS
     assert row["content_text"] == "two\nlines é"
     assert row["crawled_at"] == "2030-01-02T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("text", ["x;=cmd|' /C calc'!A0;y", "first line\n=1+1", "a\t@SUM(1)", "\n=1", "-1;-1"])
+def test_no_cell_is_a_formula_where_semicolons_or_lines_end_cells(text: str) -> None:
+    data = b"".join(as_csv([page(title=text)])).decode()
+    cells = [cell.strip('"') for cell in re.split(r"[;,\t\r\n]", data)]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert unharmed(rows(page(title=text))[0]["title"]) == text
 
 
 def test_a_row_of_csv_has_the_same_fields() -> None:

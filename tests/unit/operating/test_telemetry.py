@@ -15,6 +15,8 @@ from crawler.redaction import LONGEST_VALUE, redact
         ("https://h/?page=2&access_token=abc", "https://h/?page=2&access_token=…"),
         ("https://h/?page=2", "https://h/?page=2"),
         ("title \x1b[2J", "title ?[2J"),
+        ("title \x9b2J\x9d0;x\x9c", "title ?2J?0;x?"),
+        ("\u202egpj.exe \u2066x", "?gpj.exe ?x"),
     ],
 )
 def test_logs_show_no_secrets_and_steer_no_terminal(written: str, shown: str) -> None:

@@ -13,6 +13,10 @@ from websockets.server import ServerProtocol
 EXTENSION = "crawler.direct"
 MOST_BYTES = 4096
 """The largest message a client may send. Clients have nothing to send here."""
+MOST_SAID = 8192
+SAID_PER_SECOND = 100
+"""Bytes a client may send before it is cut off, and how many more with each second. Reading them holds up everybody: a
+frame is six bytes, and some work of the event loop."""
 CLOSE_SECONDS = 5.0
 """Seconds for a client to read what was sent and to confirm the close; then the connection is cut."""
 
@@ -27,6 +31,21 @@ class LiveProtocol(WebSocketsSansIOProtocol):
         self.logger = _log
         # No compression: each message would be compressed again for each client.
         self.conn = ServerProtocol(max_size=MOST_BYTES, logger=_log)
+        self._said = 0.0
+        self._heard_at: float | None = None
+        """None: the handshake, which was read as a request, did not come yet."""
+
+    def data_received(self, data: bytes) -> None:
+        now = self.loop.time()
+        if self._heard_at is not None:
+            self._said = max(0.0, self._said - SAID_PER_SECOND * (now - self._heard_at)) + len(data)
+        self._heard_at = now
+        if self._said <= MOST_SAID:
+            super().data_received(data)
+        elif self.is_open:
+            self.hang_up(1008, "You send too much; nothing is read here.")
+        elif not self.close_sent:
+            self.transport.abort()
 
     async def run_asgi(self) -> None:
         cast(dict[str, Any], self.scope["extensions"])[EXTENSION] = self

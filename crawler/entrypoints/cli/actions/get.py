@@ -7,7 +7,6 @@ Fetched by `handlers/crawls/scrape_pages.py`.
 
 import base64
 import json
-import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -29,6 +28,7 @@ from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.run_options import opened_for
 from crawler.entrypoints.cli.input.typed_site import typed_address
+from crawler.entrypoints.cli.screen.streams import print_bytes
 from crawler.entrypoints.cli.watching.early_start import workers_begun
 from crawler.errors import Invalid, Unavailable
 from crawler.handlers.crawls.map_site import MapOptions
@@ -81,8 +81,7 @@ def _write(told: str | bytes, output: Path | None) -> None:
         except OSError as exc:
             raise Invalid(f"{output} cannot be written: {exc.strerror}.") from exc
     else:
-        sys.stdout.buffer.write(written)
-        sys.stdout.flush()
+        print_bytes(written)
 
 
 def _wanted(asked: Asked) -> Wanted:

@@ -4,7 +4,6 @@ Decided in `handlers/acquisition/fill_queue.py` and `run_queue.py` beside it; li
 `adapters/acquisition/queue_store.py`.
 """
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ with on_first_use():
     from crawler.adapters.pages.export_files import write_whole
     from crawler.domain.acquisition.entries import Chosen, ImportReport, QueueEntry, QueueFilter
     from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.streams import print_bytes
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment, print_pairs, print_rows
     from crawler.entrypoints.cli.screen.terminal_text import count
 
@@ -105,8 +105,7 @@ def export(
     ):
         if file == "-":
             for piece in pieces:
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
+                print_bytes(piece)
             return
         write_whole(Path(file), pieces)
     Stderr().print(f"Wrote {file}", soft_wrap=True)

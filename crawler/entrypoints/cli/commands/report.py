@@ -3,7 +3,6 @@
 Made by `handlers/crawls/report_crawl.py`; what counts as a finding: `adapters/reports/queries.py`.
 """
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +24,7 @@ with on_first_use():
     from crawler.domain.exports.reports import Finding, KindReport, Report, finding_kinds
     from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.stderr import Stderr
+    from crawler.entrypoints.cli.screen.streams import print_bytes
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
     from crawler.entrypoints.cli.screen.terminal_text import duration, size
 
@@ -68,8 +68,7 @@ def _write_csv(pieces: Iterable[bytes], name: str) -> None:
         Stderr().print(f"Wrote {name}", soft_wrap=True)
         return
     for piece in pieces:
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+        print_bytes(piece)
 
 
 _NO_OTHER = "this is what it saw until then, compared with no other crawl."

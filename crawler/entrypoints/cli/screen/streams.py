@@ -5,6 +5,7 @@ import sys
 from typing import NoReturn, TextIO
 
 from crawler.errors import CrawlerError
+from crawler.redaction import printable
 
 
 class OutputLost(CrawlerError):
@@ -69,3 +70,11 @@ def _over(stream: TextIO, kind: type[io.TextIOWrapper]) -> TextIO:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+def print_bytes(result: bytes) -> None:
+    """Print a result: into files and pipes as it is, on a terminal as text, because that obeys what pages say."""
+    if sys.stdout.buffer.isatty():
+        result = printable(result.decode("utf-8", "replace").replace("\r\n", "\n")).encode()
+    sys.stdout.buffer.write(result)
+    sys.stdout.flush()
