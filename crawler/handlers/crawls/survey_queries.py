@@ -33,6 +33,7 @@ class Survey(Protocol):
     def met(self, crawl_id: UUID) -> set[str]: ...
     def addresses(self, crawl_id: UUID, keys: Sequence[str]) -> set[str]: ...
     def standing(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
+    def no_pages(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
@@ -105,7 +106,8 @@ class SurveyQueries:
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
         """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
         asked = {page.url for page in tried}
-        known = self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
+        no_pages = self._survey.no_pages(crawl.id, step.keys)
+        known = no_pages | self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
         looks, probes = step.looks(crawl.id, *known, asked, MOST_ASKED - len(asked))
         if probes:
             log.info("folds_looked_at", crawl_id=str(crawl.id), requests=len(probes))
@@ -119,7 +121,7 @@ class SurveyQueries:
         answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
         earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
         before = self._answers(earlier, crawl.config)
-        if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id)):
+        if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
