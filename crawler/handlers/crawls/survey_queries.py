@@ -20,7 +20,7 @@ from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.judging import OpenJudge
-from crawler.domain.rendering.signals import lane_of
+from crawler.domain.rendering.signals import lane_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
@@ -90,8 +90,7 @@ class SurveyQueries:
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
-        # A trial is fetched without a browser: where pages need one, all of them would look alike.
-        may_try = has_room and lane_of(crawl) is Lane.HTTP
+        may_try = has_room and not misses_browser(crawl)
         probes = step.plan(crawl.id, {page.url for page in tried}) if may_try else []
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
@@ -101,7 +100,9 @@ class SurveyQueries:
         if self._admit(crawl, step, state, last=True):
             return True
         settled = crawl.model_copy(update={"config": step.config})
-        return may_try and may_look and self._look(settled, step, state, tried)
+        # Looks are compared with what servers sent of the pages.
+        is_light = lane_of(crawl) is Lane.HTTP
+        return may_try and may_look and is_light and self._look(settled, step, state, tried)
 
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
         """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
