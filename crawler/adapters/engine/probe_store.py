@@ -308,11 +308,14 @@ SELECT normalized_url, url, outcome, content_hash, final_url, http_status, reaso
 WHERE crawl_id = :crawl AND purpose = 'missing'
 """
 _TRIED = "SELECT url FROM crawl_probes WHERE crawl_id = :crawl AND purpose = 'trial' AND snapshot_id IS NOT NULL"
-# The hash of a mere look is that of its bytes: whether the page changed is found out by its text.
+# The hash of a mere look is that of its bytes: whether the page changed is found out by its text. It was fetched as the
+# homepage was.
 _LOOKS_BEFORE = """
 WITH looks AS (
     SELECT p.url, '' AS normalized_url, p.crawl_id, p.snapshot_id, s.content_hash, NULL AS title, p.url AS final_url,
-        'lightweight' AS crawl_method, p.at AS fetched_at
+        coalesce((SELECT v.crawl_method FROM crawl_discovered_urls h JOIN page_versions v ON v.id = h.version_id
+                  WHERE h.crawl_job_id = :before AND h.depth = 0 AND h.fetch_state = 'done' LIMIT 1),
+                 'lightweight') AS crawl_method, p.at AS fetched_at
     FROM crawl_probes p JOIN snapshots s ON s.id = p.snapshot_id
     WHERE p.crawl_id = :before AND p.url = ANY(:urls) AND p.purpose = 'trial'
     UNION ALL

@@ -16,6 +16,7 @@ from crawler.domain.changes.probes import Probe
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found
+from crawler.domain.urls.folded_addresses import NO_PAGE
 
 MOST_LINKS = 200_000
 MOST_READDRESSED = 1000
@@ -54,6 +55,12 @@ class QuerySurvey:
         with transaction(self._engine) as db:
             rows = db.execute(text(_STANDING), {"crawl": crawl_id, "keys": list(keys)})
             return {row.normalized_url: row.url for row in rows}
+
+    def no_pages(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]:
+        """Which addresses this crawl asked for by these keys that are no pages."""
+        given = {"crawl": crawl_id, "keys": list(keys), "reasons": sorted(NO_PAGE)}
+        with transaction(self._engine) as db:
+            return {row.normalized_url: row.url for row in db.execute(text(_NO_PAGES), given)}
 
     def readdressed(self, crawl_id: UUID) -> list[tuple[str, str]]:
         """Pages that the project's last crawl fetched by another address: how this one did, and how that did."""
@@ -149,6 +156,10 @@ WHERE p.crawl_id = :crawl AND p.purpose = 'trial' AND p.state = 'done' ORDER BY 
 _STANDING = """
 SELECT normalized_url, url FROM crawl_discovered_urls
 WHERE crawl_job_id = :crawl AND normalized_url = ANY(:keys) AND fetch_state = 'done'
+"""
+_NO_PAGES = """
+SELECT normalized_url, url FROM crawl_discovered_urls
+WHERE crawl_job_id = :crawl AND normalized_url = ANY(:keys) AND reason = ANY(:reasons) AND fetch_state <> 'done'
 """
 _LAST = """
 WITH last AS (

@@ -58,7 +58,7 @@ class ProbeTask(NamedTuple):
     purpose: Purpose
     depth: int = 0
     rendered: bool = False
-    """Of a second look: the first was made by a browser, so this one is, too."""
+    """Of a second look: the first was made by a browser, so this one is, too. Of a trial: so are the crawl's pages."""
 
 
 class UnmetPage(NamedTuple):

@@ -26,7 +26,8 @@ GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")
 _AN_AGE = late(AGE, re.IGNORECASE)
 _BARE = re.compile(
     rf"{_ABOUT}(?:{COUNT}|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
-    r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?",
+    r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?"
+    r"(?:\s(?:old|alt|oud))?",
     re.IGNORECASE,
 )
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -78,7 +79,8 @@ def is_younger(old: str, new: str) -> bool:
 
 
 def is_bare_age(text: str) -> bool:
-    """Whether a text is an age without a word that says so: `43 minutes`. It may be a mere duration."""
+    """Whether a text is an age without a word that says so: `43 minutes`. It may be a mere duration, and `16 years old`
+    what somebody has to be."""
     found = _BARE.fullmatch(text)
     return found is not None and all(unit_of(name.lower()) for name in found.groups() if name)
 

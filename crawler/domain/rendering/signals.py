@@ -152,6 +152,12 @@ def lane_of(crawl: CrawlJob) -> Lane:
     return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
 
 
+def misses_browser(crawl: CrawlJob) -> bool:
+    """Whether its pages need a browser and there is none: then all that servers send may look alike."""
+    decision = decide_crawl(crawl)
+    return decision is not None and decision.render and lacks_browser(crawl)
+
+
 def plain_text(markdown: str) -> str:
     """Markdown without `# * [ ] ( ) ! - _ > |` and backticks, and without white space around it."""
     return _SYNTAX.sub("", markdown).strip()

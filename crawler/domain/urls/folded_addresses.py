@@ -2,17 +2,19 @@
 
 A parameter is left out of keys because some pages were alike with it. That says nothing of addresses at which nobody
 looked, nor of tomorrow. So each crawl looks at some addresses that it took for a page it has. If one of them says
-something, or leads to something, that this page does not, a parameter that tells the two apart is kept.
+something, or leads to something, that this page does not, a parameter that tells the two apart is kept. So it is if the
+one that was fetched for them all is no page, such as a list to download, and another is one.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
 
 from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
+from crawler.domain.reasons import Reason
 from crawler.domain.urls.query_survey import Answer, is_date, is_own
 from crawler.domain.urls.tracking import is_tracking
 from crawler.domain.urls.url import QueryRule, Url, normalize, params, path_key, read
@@ -23,6 +25,18 @@ DIFFER = "pages that were taken for one differ"
 
 MOST_LINKS = 20_000
 """Links of which these are chosen."""
+
+NO_PAGE = frozenset(
+    {
+        Reason.ROBOTS,
+        Reason.NOT_FOUND,
+        Reason.FORBIDDEN,
+        Reason.CONTENT_TYPE,
+        Reason.REDIRECTED,
+        Reason.TOO_LARGE,
+    }
+)
+"""Why an address stands for no other: these last, while a server that is down today says nothing."""
 
 _NUMBER = re.compile(r"\d+")
 _NEVER: Mapping[str, Answer] = MappingProxyType({})
@@ -77,11 +91,13 @@ def told_apart(
     known: Sequence[LearnedParam],
     links: Iterable[Url],
     before: Mapping[str, Answer] = _NEVER,
+    no_pages: Container[str] = (),
 ) -> Iterator[LearnedParam]:
     """Parameters that have to be kept, one of a path at a time: then it is seen what is still taken for one page.
 
     `leads_on`: whether a page has a link to a page that no other page links to.
     `before`: what the same addresses, and those that stand for them, said when the crawl before looked at them.
+    `no_pages`: addresses that stand for others and are no pages.
     """
     values = _values(links)
     without_end = _without_end(answers.values(), values)
@@ -89,7 +105,7 @@ def told_apart(
     tried = {(one.path, one.name) for one in known if one.role is ParamRole.DROPPED and one.lasting}
     by_path: dict[str, list[Fold]] = defaultdict(list)
     for fold in looks:
-        if fold.other.href in answers and fold.stands.href in answers:
+        if fold.other.href in answers and (fold.stands.href in answers or fold.stands.href in no_pages):
             by_path[fold.path].append(fold)
     for path, mine in sorted(by_path.items()):
         for fold in mine:
@@ -108,6 +124,8 @@ def _is_contradiction(
     tried: set[tuple[str, str]],
     before: Mapping[str, Answer],
 ) -> bool:
+    if fold.stands.href not in answers:
+        return True  # what stands for it is no page
     if leads_on(answers[fold.other.href]) or _was_edited_alone(fold, answers, before):
         return True
     if not _says_more(fold, answers):
@@ -118,7 +136,7 @@ def _is_contradiction(
     if was is not None and not is_own(was, [answers[fold.stands.href]], answers[fold.stands.href]):
         return True  # it said nothing of its own when it was looked at last: no old revision, but an edit
     # Trials showed that pages are alike with it: one old revision that has little in common with the last proves less.
-    alike = [other for other in looks if other.apart == fold.apart]
+    alike = [other for other in looks if other.apart == fold.apart and other.stands.href in answers]
     return 2 * sum(_says_more(other, answers) for other in alike) >= len(alike)
 
 

@@ -217,17 +217,24 @@ class QueryStep:
         ]
 
     def tell_apart(
-        self, looks: Sequence[Fold], answers: Sequence[Answer], before: Sequence[Answer], met: Container[str]
+        self,
+        looks: Sequence[Fold],
+        answers: Sequence[Answer],
+        before: Sequence[Answer],
+        met: Container[str],
+        no_pages: Container[str],
     ) -> bool:
         """Keep parameters without which addresses were taken for one page that are not. Whether there are such.
 
-        `before`: what the crawl before saw at these addresses.
+        `before`: what the crawl before saw at these addresses. `no_pages`: those that stand for others and are none.
         """
         known, earlier = ({answer.url: answer for answer in some} for some in (answers, before))
         paths = {fold.path for fold in looks}
         urls = [link.url for link in self._links if path_key(link.url) in paths]
         learned_before = self.config.learned_params
-        found = told_apart(looks, known, lambda page: self._leads_on(page, met), learned_before, urls, earlier)
+        found = told_apart(
+            looks, known, lambda page: self._leads_on(page, met), learned_before, urls, earlier, no_pages
+        )
         if not self._learn(list(found)):
             return False
         for stands, other in looks:  # nothing may link any more to an address by which a page was fetched before

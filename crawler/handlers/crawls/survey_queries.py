@@ -20,7 +20,7 @@ from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.judging import OpenJudge
-from crawler.domain.rendering.signals import lane_of
+from crawler.domain.rendering.signals import lane_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
@@ -33,6 +33,7 @@ class Survey(Protocol):
     def met(self, crawl_id: UUID) -> set[str]: ...
     def addresses(self, crawl_id: UUID, keys: Sequence[str]) -> set[str]: ...
     def standing(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
+    def no_pages(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
@@ -89,8 +90,7 @@ class SurveyQueries:
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
-        # A trial is fetched without a browser: where pages need one, all of them would look alike.
-        may_try = has_room and lane_of(crawl) is Lane.HTTP
+        may_try = has_room and not misses_browser(crawl)
         probes = step.plan(crawl.id, {page.url for page in tried}) if may_try else []
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
@@ -100,12 +100,15 @@ class SurveyQueries:
         if self._admit(crawl, step, state, last=True):
             return True
         settled = crawl.model_copy(update={"config": step.config})
-        return may_try and may_look and self._look(settled, step, state, tried)
+        # Looks are compared with what servers sent of the pages.
+        is_light = lane_of(crawl) is Lane.HTTP
+        return may_try and may_look and is_light and self._look(settled, step, state, tried)
 
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
         """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
         asked = {page.url for page in tried}
-        known = self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
+        no_pages = self._survey.no_pages(crawl.id, step.keys)
+        known = no_pages | self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
         looks, probes = step.looks(crawl.id, *known, asked, MOST_ASKED - len(asked))
         if probes:
             log.info("folds_looked_at", crawl_id=str(crawl.id), requests=len(probes))
@@ -119,7 +122,7 @@ class SurveyQueries:
         answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
         earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
         before = self._answers(earlier, crawl.config)
-        if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id)):
+        if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)

@@ -6,7 +6,7 @@ Whether a request is conditional (ETag) is decided here, too, by the stored vers
 from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
-from crawler.domain.changes.probes import ProbeTask
+from crawler.domain.changes.probes import ProbeTask, Purpose
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.crawls.frontier import End, Kind, Lane, Lease
@@ -15,6 +15,7 @@ from crawler.domain.engine.ledger import Previous, UrlKey
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
+from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.url import parse
 from crawler.handlers.engine.crawl_context import CrawlContexts
 from crawler.handlers.engine.fall_back_to_http import is_homepage
@@ -184,7 +185,7 @@ class LaunchRequests:
         return request
 
     def _not_here(self, ticket: RequestTicket, lane: Lane) -> LeaseResult | None:
-        """Send the second look at a rendered page to the browser lane; without a browser there is none."""
+        """Send a look by a browser to the browser lane; without a browser there is none."""
         if not self._render.has_browser(ticket):
             return refuse_probe(self._refuse(ticket), Reason.RENDER_UNAVAILABLE, self._clock())
         if lane is Lane.BROWSER:
@@ -202,7 +203,11 @@ class LaunchRequests:
 def _as_probe(ticket: RequestTicket, tasks: Mapping[str, ProbeTask]) -> RequestTicket:
     """By its address; by its key where a redirect led to another spelling of it."""
     task = tasks.get(ticket.lease.url) or tasks.get(ticket.key.normalized_url)
-    return ticket._replace(probe=task, key=UrlKey(ticket.key.crawl_id, task.normalized_url)) if task else ticket
+    if task is None:
+        return ticket
+    if task.purpose is Purpose.TRIAL:  # as the pages are fetched that it is compared with
+        task = task._replace(rendered=lane_of(ticket.context.crawl) is Lane.BROWSER)
+    return ticket._replace(probe=task, key=UrlKey(ticket.key.crawl_id, task.normalized_url))
 
 
 def _page_request(ticket: RequestTicket) -> FetchRequest:

@@ -63,6 +63,42 @@ def test_a_page_told_apart_by_another_parameter_hides_no_list(crawler: Engine) -
         assert told(crawler.again(third)) == (1, 1, 0), "the wreck, and the list that has it"
 
 
+class Catalogue:
+    """Lists of books by many parameters at one path. The address with the fewest has the list as a table to download;
+    only the lists lead to the books."""
+
+    def __init__(self) -> None:
+        self.books = {n: f"Book {n} tells of the northern seas in the old days" for n in range(1, 6)}
+
+    def __call__(self, path: str, query: dict[str, str]) -> str | None:
+        menu = (
+            "/books?do=table&cols=no",
+            "/books?order=-age&cols=no,name&state=1,2&as=All+books",
+            "/books?order=-age&cols=no&state=1,2&lent=-1&as=Not+lent",
+        )
+        if path == "/":
+            return page(*menu, title="Catalogue", body=FRAME)
+        if path == "/books" and "do" in query:
+            return "\n".join(("no,name", *(f"{n},{line}" for n, line in self.books.items())))
+        if path == "/books":
+            rows = "".join(f"<p>{line}</p>" for line in self.books.values())
+            return page(*menu, *(f"/book{n}" for n in self.books), title="Books", body=FRAME + rows)
+        return page(*menu, title=path, body=f"{FRAME}<p>All that is known about {path} is told here</p>")
+
+
+def test_an_address_that_is_no_page_stands_for_none(crawler: Engine) -> None:
+    site = Catalogue()
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert {f"/book{n}" for n in site.books} <= set(kept(crawler, first)), "only the lists lead to them"
+        second = crawler.again(first)
+        assert told(second) == (0, 0, 0)
+        site.books[4] = "Book 4 was sold to the fishermen of the southern isles"
+        third = crawler.again(second)
+        assert changed(third)
+        assert told(crawler.again(third)) == (0, 0, 0)
+
+
 class Guests:
     """A list in three orders, of which the last may become a list of its own."""
 

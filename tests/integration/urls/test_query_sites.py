@@ -33,7 +33,7 @@ def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
             html = answer(parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)))
             body = (html or "no").encode()
             self.send_response(200 if html else 404)
-            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Type", "text/csv" if html and not html.startswith("<") else "text/html")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -32,6 +32,12 @@ def compared(old: str, new: str, *, hours: float) -> FilteredPage:
         (("6 Stunden", "9 Stunden", "12 Stunden"), ("1 Tag", "1 Tag", "1 Tag"), 26),
         (("1 hour, 5 minutes", "2 h 10 min", "3 h 1 min"), ("2 hours, 35 minutes", "3 h 40 min", "4 h 31 min"), 1.5),
         (("12m", "40m", "2h"), ("1d", "1d", "1d"), 25),
+        (
+            ("7 May · 2 hours old", "6 May · 3 days old", "9 h old"),
+            ("7 May · 2 days old", "6 May · 5 days old", "2 days old"),
+            46,
+        ),
+        (("3 Tage alt", "5 Tage alt", "9 Tage alt"), ("8 Tage alt", "10 Tage alt", "14 Tage alt"), 120),
         (("3 jours", "5 jours", "9 jours"), ("8 jours", "10 jours", "14 jours"), 120),
         (
             ("anna · 2 hours", "ben · 3 hours", "eva · 7 hours"),
@@ -53,6 +59,8 @@ def test_a_column_of_ages_follows_our_fetches(old: tuple[str, ...], new: tuple[s
         (("2 days", "3 days", "5 days"), ("3 days", "4 days", "6 days"), 2),
         (("3 hours", "3 hours", "3 hours"), ("5 hours", "5 hours", "5 hours"), 2),
         (("2 hours", "3 hours"), ("4 hours", "5 hours"), 2),
+        (("16 years old",), ("17 years old",), 24),
+        (("6 years old", "9 years old", "12 years old"), ("7 years old", "10 years old", "13 years old"), 24),
         (("anna · 2 hours", "ben · 3 hours", "eva · 7 hours"), ("ida · 6 hours", "ben · 7 hours", "eva · 11 hours"), 4),
     ],
 )
