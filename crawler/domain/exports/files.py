@@ -108,9 +108,13 @@ def as_markdown(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
     return (piece.encode("utf-8", "replace") for piece in aggregate(exported.page for exported in pages))
 
 
+PAGES_FOLDER = "markdown"
+"""Where the files of single pages are, below the export's directory."""
+
+
 def markdown_files() -> Callable[[ExportedMarkdown], PageFile]:
     names = PageNames(".md")
-    return lambda exported: PageFile(f"markdown/{names(exported.page.url)}", _headed(exported.page))
+    return lambda exported: PageFile(f"{PAGES_FOLDER}/{names(exported.page.url)}", _headed(exported.page))
 
 
 def _headed(page: MarkdownPage) -> bytes:

@@ -10,7 +10,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crawler.domain.clock import Clock
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.project import Project, name_after
 from crawler.domain.notices.schedule import Frequency, NotifyOn
 from crawler.domain.urls.typed_url import typed_url
@@ -26,6 +26,11 @@ _ONE_PAGE = {"max_pages": 1, "max_depth": 0, "use_sitemaps": False, "query_param
 def settings_of_one_page() -> dict[str, Any]:
     """Settings of a project that is one page and nothing else."""
     return dict(_ONE_PAGE)
+
+
+def settings_of_whole_site() -> dict[str, Any]:
+    """Settings that make such a project its whole site again."""
+    return CrawlConfig().model_dump(mode="json", include=set(_ONE_PAGE))
 
 
 class Watch(StrEnum):

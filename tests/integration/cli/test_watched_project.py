@@ -73,8 +73,30 @@ def test_what_was_run_is_watched_in_the_same_project_and_compared_with_it(
 def test_a_page_that_was_run_is_watched_alone_and_that_is_said(crawler: Engine, site: Site, watch: Watch) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     ran = run_project(crawler, site.url())
-    assert "From now on that is this page alone; --site means all its pages." in watch(site.url())[1]
+    whole = f"'crawler project set {ran.name} --site'"
+    assert f"From now on that is this page alone; {whole} means all its pages again." in watch(site.url())[1]
     assert crawler.tools.store.get_project(ran.id).settings.max_pages == 1
+    status, told = watch(site.url(), "--site")
+    assert status == 5
+    assert f"is watched already, as this page alone; {whole} means all its pages." in told
+
+
+def test_a_page_that_watch_made_says_how_it_becomes_its_site(crawler: Engine, site: Site, watch: Watch) -> None:
+    lay(site, {"/": []})
+    assert watch(site.url())[0] == 0
+    (made,) = crawler.tools.store.list_projects(limit=10, search=site.url())
+    status, told = watch(site.url(), "--site")
+    assert status == 5
+    assert f"It is one page alone; 'crawler project set {made.name} --site' means all its pages." in told
+    assert "alone" not in watch(site.url())[1]
+
+
+def test_a_page_that_is_watched_alone_becomes_its_whole_site_again(crawler: Engine, site: Site, watch: Watch) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    ran = run_project(crawler, site.url(), delay_seconds=0)
+    watch(site.url())
+    assert exit_status(partial(cli, ["project", "set", ran.name, "--site", "--max-pages", "7"])) == 0
+    assert crawler.tools.store.get_project(ran.id).settings == ran.settings.model_copy(update={"max_pages": 7})
 
 
 def test_settings_of_the_run_stay_and_are_named(crawler: Engine, site: Site, watch: Watch) -> None:

@@ -111,6 +111,14 @@ def test_what_means_harm_is_text_in_titles_and_diffs(house: House, museum: Visit
     assert page.evaluate("window.owned") is None
 
 
+def test_a_rule_for_one_of_a_pages_changes_says_that_others_are_still_told(house: House, museum: Visited) -> None:
+    page = house.page()
+    page.goto(f"/projects/{museum.project}/noise/trial?kind=regex&value=^Season%20tickets")
+    same = "The same alerts in the last compared crawl: it has other changes, too."
+    expect(page.locator("p.lead")).to_have_text(same)
+    expect(page.locator(".left-out")).to_contain_text("Season tickets")
+
+
 def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_quiet(
     house: House, museum: Visited, module_site: Site
 ) -> None:
@@ -139,6 +147,7 @@ def test_a_block_is_ignored_after_its_backtest_was_shown_and_the_next_crawl_is_q
     assert house.engine.tools.store.get_crawl(later).change_summary["summary"]["changed_pages"] == 0  # type: ignore[index]
     page.goto(f"/crawls/{later}/changes")
     expect(page.locator("#quiet")).to_contain_text("aside.guests")
+    expect(page.locator("#judged")).to_have_text("Nothing changed")
 
 
 def test_rules_are_switched_off_on_and_removed(house: House, museum: Visited) -> None:

@@ -164,6 +164,7 @@ def test_run_now_starts_a_scheduled_crawl_and_the_switch_keeps_everything_else(h
         project.id, {"enabled": True, "frequency": "weekly", "day_of_week": 4, "time": "11:11"}
     )
     page = opened(house, project)
+    expect(page.get_by_role("link", name="Atom feed")).to_have_attribute("href", f"/projects/{project.id}/subscribe")
     page.get_by_role("button", name="Turn off").click()
     expect(page.get_by_text("The schedule is off; its settings are kept.")).to_be_visible()
     expect(page.locator("#runs")).to_contain_text("the times it would run")

@@ -53,6 +53,22 @@ def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: 
     expect(page.locator("#recent tr.success")).to_contain_text("The only page")
 
 
+def test_what_is_told_after_the_page_was_made_and_before_it_listens_is_shown_while_the_crawl_goes_on(
+    house: House, module_site: Site
+) -> None:
+    tools = house.engine.tools
+    project = tools.projects.manage.create(name="Quick", website_url=module_site.url())
+    crawl_id = house.paused_crawl(project.id)
+    told = {"url": module_site.url(), "status": "success", "reason": None, "http_status": 200, "depth": 1}
+    page = house.window(house.key())
+    page.route_web_socket(
+        re.compile("/ws"), lambda socket: tools.events.publish(crawl_id, "page", {**told, "title": "Meanwhile"})
+    )
+    with page.expect_request(re.compile("/state$")):  # the badge may be older than its crawl, too
+        page.goto(f"/crawls/{crawl_id}")
+    expect(page.locator("#recent tr.success")).to_contain_text("Meanwhile")
+
+
 @pytest.mark.slow
 def test_the_link_that_up_prints_signs_in_once(house: House) -> None:
     key = house.engine.tools.store.find_key(house.key())

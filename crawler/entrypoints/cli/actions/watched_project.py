@@ -30,16 +30,17 @@ class Chosen(NamedTuple):
     """What to say of the project; empty if nothing is unexpected."""
 
 
-def choose_project(backend: "Backend", href: str, name: str | None) -> Chosen:
-    """Raises Conflict if the address is watched already."""
+def choose_project(backend: "Backend", href: str, name: str | None, *, site: bool) -> Chosen:
+    """Raises Conflict if the address is watched already. `site`: all pages of its site are wanted."""
     short = href.partition("://")[2].rstrip("/")
     called = name or name_after(short)
     known = () if name else backend.list_projects(name_after(href))
     ran = next((one for one in known if one.website_url == href and one.name == name_after(href)), None)
     if ran is None:
-        return Chosen(_create(backend, called, href), is_new=True, note="")
+        return Chosen(_create(backend, called, href, site=site), is_new=True, note="")
     if _has_schedule(backend, ran.id):
-        raise Conflict(f"The project {ran.name} is watched already. {_instead(ran.name)}")
+        alone = f", as this page alone; {whole_site(ran.name)}" if site and ran.settings.max_pages == 1 else ""
+        raise Conflict(f"The project {ran.name} is watched already{alone}. {_instead(ran.name)}")
     note = f"It goes on in the project {ran.name}, which 'crawler run' made: what that crawled is compared with."
     if own := own_settings(ran.settings):
         note += f" It keeps its settings ({own})."
@@ -77,12 +78,19 @@ def first_look(backend: "Backend", crawl_id: UUID) -> CrawlJob:
     return crawl
 
 
-def _create(backend: "Backend", name: str, href: str) -> Project:
+def whole_site(name: str) -> str:
+    """How a project that is one page becomes its whole site."""
+    return f"'{command_line('project', 'set', name, '--site')}' means all its pages"
+
+
+def _create(backend: "Backend", name: str, href: str, *, site: bool) -> Project:
     try:
         with told_as_ours():
             return backend.create_project(name, href)
     except Conflict as exc:
-        raise Conflict(f"{exc.message} {_instead(name)}") from exc
+        known = (one for one in backend.list_projects(name) if one.name == name and one.settings.max_pages == 1)
+        alone = f" It is one page alone; {whole_site(name)}." if site and any(known) else ""
+        raise Conflict(f"{exc.message}{alone} {_instead(name)}") from exc
 
 
 def _instead(name: str) -> str:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from crawler.adapters.pages.export_files import ExportPlace
 from crawler.bootstrap import App
-from crawler.domain.exports.files import ExportedMarkdown, ExportFormat, PageFile
+from crawler.domain.exports.files import PAGES_FOLDER, ExportedMarkdown, ExportFormat, PageFile
 from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.terminal_text import count
 
@@ -24,9 +24,10 @@ Page = TypeVar("Page")
 
 class Written(NamedTuple):
     file: str
-    place: str
     page_files: int = 0
     """Files of single pages beside it."""
+    folder: str = ""
+    """Where those are."""
 
 
 def write_exports(tools: App, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
@@ -61,12 +62,12 @@ def write_pages(place: ExportPlace, chosen: ExportFormat, pages: Iterable[Any]) 
 
     rows = each_written(chosen.page_files()) if chosen.page_files else pages
     place.write(chosen.file_name, chosen.render(rows))
-    return Written(place.at(chosen.file_name), str(place), number)
+    return Written(place.at(chosen.file_name), number, place.at(PAGES_FOLDER))
 
 
 def tell_files(files: Iterable[Written]) -> None:
-    for file, place, number in files:
-        beside = f", and {count(number, 'file')} of single pages in {place}" if number else ""
+    for file, number, folder in files:
+        beside = f", and {count(number, 'file')} of single pages in {folder}" if number else ""
         Stderr().print(f"Wrote {file}{beside}", soft_wrap=True)
 
 

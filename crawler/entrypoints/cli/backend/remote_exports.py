@@ -23,7 +23,7 @@ def _fetch(client: Client, crawl_id: UUID, place: ExportPlace, chosen: ExportFor
     with client.crawls.export_pieces(crawl_id, sent.name) as pieces, _counted(title, pieces) as counted:
         if chosen.page_files is None:
             place.write(name, counted)
-            return Written(place.at(name), str(place))
+            return Written(place.at(name))
         return write_pages(place, chosen, map(read_markdown_line, _lines(counted)))
 
 

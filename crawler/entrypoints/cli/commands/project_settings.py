@@ -22,6 +22,7 @@ with on_first_use():
     from crawler.domain.urls.url import parse
     from crawler.entrypoints.cli.screen.project_page import show_project
     from crawler.handlers.crawls.start_crawl import valid_config
+    from crawler.handlers.notices.watch_url import settings_of_whole_site
 
 
 def set_project(
@@ -29,6 +30,7 @@ def set_project(
     name: Annotated[str | None, typer.Option(help="A name of your choice, used once.")] = None,
     url: Annotated[str | None, typer.Option(help="Where its crawls begin.")] = None,
     active: Annotated[bool | None, typer.Option("--active/--inactive", help="Whether it may be crawled.")] = None,
+    site: Annotated[bool, typer.Option("--site", help="All pages of its site again, not one alone.")] = False,
     max_pages: Annotated[int | None, typer.Option(metavar="N", help="Stop after so many stored pages.")] = None,
     depth: Annotated[int | None, typer.Option(metavar="N", help="Follow links so far.")] = None,
     include: Annotated[list[str] | None, typer.Option(metavar="RE", help="Only these; may be repeated.")] = None,
@@ -60,7 +62,8 @@ def set_project(
         "render": render,
         "respect_robots_txt": robots,
     }
-    settings = _checked({name: value for name, value in options.items() if value is not None} | _named(setting or ()))
+    given = {name: value for name, value in options.items() if value is not None} | _named(setting or ())
+    settings = _checked((settings_of_whole_site() if site else {}) | given)
     own = {
         "name": checked_name(name) if name is not None else None,
         "website_url": parse(url).href if url is not None else None,

@@ -26,7 +26,7 @@ with on_first_use():
     from crawler.config import load_settings
     from crawler.domain.notices.schedule import ScheduleOverview
     from crawler.domain.urls.url import parse
-    from crawler.entrypoints.cli.actions.watched_project import choose_project, first_look, take_back
+    from crawler.entrypoints.cli.actions.watched_project import choose_project, first_look, take_back, whole_site
     from crawler.entrypoints.cli.backend.service_errors import in_option_names
     from crawler.entrypoints.cli.input.typed_site import check_known, typed_address
     from crawler.entrypoints.cli.screen.next_step import suggest
@@ -62,7 +62,7 @@ def watch(
     schedule |= {"enabled": True, "frequency": every.value, "notify_on": NotifyOn.ANY.value, **days.get(every, {})}
     with open_backend() as backend, _unlike_run():
         backend.check_reach(href)
-        chosen = choose_project(backend, href, name)
+        chosen = choose_project(backend, href, name, site=site)
         project = chosen.project
         try:
             if not site:
@@ -82,7 +82,7 @@ def watch(
     what = f"all of {seed.host}, from {href} on" if site and seed.path != "/" else href
     print_sentence(screen, f"Watching {what} ({every.value}); {_whom(kept, email, webhook)}.")
     if chosen.note:
-        alone = "" if site else " From now on that is this page alone; --site means all its pages."
+        alone = "" if site else f" From now on that is this page alone; {whole_site(project.name)} again."
         print_sentence(screen, f"{chosen.note}{alone} --name NAME makes another project.")
     for warning in kept.warnings:
         print_sentence(screen, warning, "yellow")

@@ -27,7 +27,7 @@
 
   const take = (event) => {
     if (event.seq) seen = event.seq;
-    if (event.type === "gap") { load(); reread(); return; }
+    if (event.type === "gap") { catchUp(); return; }
     if (event.crawl_id !== crawl) return;
     if (event.type === "page") {
       const page = event.data, second = Math.floor(Date.parse(event.at) / 1000);
@@ -192,6 +192,7 @@
   const reread = () => htmx.ajax("GET", `/crawls/${crawl}/recent`, { target: "#recent", swap: "innerHTML" })
     .then(() => { fresh = []; shown = []; });
   const refresh = () => htmx.ajax("GET", `/crawls/${crawl}/state`, { target: "#state", swap: "outerHTML" });
+  const catchUp = () => { load(); reread(); };
   let ending = false;
   const end = () => {
     if (over || ending) return;
@@ -218,7 +219,11 @@
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     if (seen !== null) address.searchParams.set("after", seen);
     socket = new WebSocket(address);
-    socket.onopen = () => { patience = 500; };
+    socket.onopen = () => {
+      patience = 500;
+      // The page was made before the first event, so no number says what was told between that and now.
+      if (seen === null) { catchUp(); refresh(); }
+    };
     socket.onmessage = (message) => take(JSON.parse(message.data));
     socket.onclose = (closed) => {
       if (over) return;
