@@ -306,7 +306,7 @@ class _Shift:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
         else:
             pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
-            held = self._held.crawls()
+            held = self._held.crawls() if is_short(self._free, tools.max_active) else ()
             pairs, room = tools.many_slots.allowed(pairs, room, self._free, tools.max_active, held)
         if not pairs:
             self._next_due = LOOK_SECONDS
