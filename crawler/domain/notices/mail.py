@@ -15,6 +15,7 @@ from crawler.domain.changes.wall_words import redirect_sentences, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.project import Project
 from crawler.domain.diffs.word_diff import WordKind
+from crawler.domain.notices.chat_text import without_markup
 from crawler.domain.notices.notice import Mail, Streak, has_changes
 from crawler.domain.plain_text import one_line
 
@@ -41,6 +42,7 @@ _MARKS = {
     WordKind.REMOVED: f'<del style="{_OLD}">{{}}</del> ',
     WordKind.ADDED: f'<ins style="{_NEW}">{{}}</ins> ',
 }
+_QUOTES = re.compile('[“”„‟"]').sub
 _LINK = '<a href="{0}" rel="noreferrer">{0}</a>'
 
 
@@ -88,8 +90,8 @@ class Sender(NamedTuple):
         for line in page.lines[:MOST_IGNORED]:
             ask = self._signed({"do": "ignore", "crawl": str(crawl.id), "url": page.url, "line": line_mark(line)})
             said = line.added or line.removed or ""
-            words = one_line(f"{_called(line)} {said}" if line.context else said, LONGEST_WORDS)
-            found += [Link(f"Ignore this block: “{words}”", ask)] if ask else []
+            words = one_line(f"{line.context}: {said}" if line.context else said, LONGEST_WORDS)
+            found += [Link(f"Ignore this block: {_quoted(words)}", ask)] if ask else []
         return found
 
     def mute_links(self, project: Project) -> list[Link]:
@@ -291,16 +293,17 @@ def _mail(subject: str, parts: Sequence[Section], link: str | None, details: Ite
     text = [*_paragraphs(parts), *([f"{_DETAILS}{link}"] if link else []), *_paragraphs(below)]
     anchor = f'<p>View details: <a href="{escape(link)}">{escape(link)}</a></p>' if link else ""
     html = "".join([*map(_markup, parts), anchor, *map(_markup, below)])
-    return Mail(one_line(subject, LONGEST_SUBJECT), "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")
+    subject = without_markup(one_line(subject, LONGEST_SUBJECT))
+    return Mail(subject, "\n\n".join(text) + "\n", f"<html><body>{html}</body></html>")
 
 
 def _paragraphs(parts: Iterable[Section]) -> Iterator[str]:
-    """Sections as plain text. A bulleted list stands apart from its heading."""
+    """Sections as plain text, which goes to chats, too. A bulleted list stands apart from its heading."""
     for part in parts:
-        lines = [("- " if part.bulleted else "") + one_line(line) for line in part.lines]
+        lines = [("- " if part.bulleted else "") + without_markup(one_line(line)) for line in part.lines]
         gap = "\n\n" if part.bulleted else "\n"
-        linked = [f"{link.words}: {link.address}" for link in part.links]
-        yield f"{one_line(part.title)}{gap}{chr(10).join([*lines, *linked])}".rstrip()
+        linked = [f"{without_markup(link.words)}: {link.address}" for link in part.links]
+        yield f"{without_markup(one_line(part.title))}{gap}{chr(10).join([*lines, *linked])}".rstrip()
 
 
 def _markup(part: Section) -> str:
@@ -328,8 +331,13 @@ def _by_word(line: LineChange) -> str:
 
 
 def _called(line: LineChange) -> str:
-    """What a line is a value of, which stands before it."""
-    return f"{line.context}:"
+    """What a line is a value of, which stands before it; in quotes, because it would pass for words of ours."""
+    return f"{_quoted(line.context or '')}:"
+
+
+def _quoted(said: str) -> str:
+    """Words of a page. It cannot end its own quotes and go on like us."""
+    return f"“{_QUOTES(chr(39), said)}”"
 
 
 def _linked(line: str) -> str:

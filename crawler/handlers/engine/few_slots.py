@@ -7,7 +7,7 @@ Of a new crawl nobody knows yet whether its pages take long. So when all slots a
 waits, the page that has held its slot for the longest gives way and begins again later. That happens to a crawl once
 in a while only, so that slow pages get done, and from then on it counts as one that takes long.
 
-Many slots (the HTTP lane's) are shared in `adapters/frontier/lua/serving.lua`.
+Many slots (the HTTP lane's) are shared in `many_slots.py`.
 """
 
 import time
@@ -16,13 +16,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from crawler.handlers.engine.remembered_crawls import RememberedCrawls
+
 LONG_SECONDS = 15.0
 """A page that holds its slot for so long, or did, makes its crawl one of those that take long."""
 HELD_UP_SECONDS = 5.0
 GIVE_WAY_SECONDS = 8.0
 """A page that holds its slot for so long has to give way to others. Most take a second or two."""
-REMEMBERED_SECONDS = 300.0
-MOST_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,20 @@ class Holding:
 class FewSlots:
     slots: int
     monotonic: Callable[[], float] = time.monotonic
-    _long: dict[UUID, float] = field(default_factory=dict)
-    """Crawls whose last page took long, and until when that is remembered."""
-    _gave_way: dict[UUID, float] = field(default_factory=dict)
-    """Crawls one of whose pages gave way, and until when none does so again. No quick page makes up for that: a crawl
-    of quick pages and pages that never end would begin anew each time."""
+    _long: RememberedCrawls = field(init=False)
+    """Crawls whose last page took long."""
+    _gave_way: RememberedCrawls = field(init=False)
+    """Crawls one of whose pages gave way; meanwhile none does so again. No quick page makes up for that: a crawl of
+    quick pages and pages that never end would begin anew each time."""
+
+    def __post_init__(self) -> None:
+        self._long, self._gave_way = RememberedCrawls(self.monotonic), RememberedCrawls(self.monotonic)
 
     def note(self, crawl_id: UUID, seconds: float) -> None:
         """A page of this crawl has given its slot back."""
-        self._long.pop(crawl_id, None)
+        self._long.forget(crawl_id)
         if seconds >= LONG_SECONDS:
-            self._remember(self._long, crawl_id)
+            self._long.add(crawl_id)
 
     def allowed(
         self, pairs: Iterable[tuple[UUID, str]], held: Collection[Holding], *, only_quick: bool = False
@@ -64,8 +67,7 @@ class FewSlots:
 
     def giving_way(self, held: Collection[Holding], due: Callable[[], Iterable[tuple[UUID, str]]]) -> Holding | None:
         """Which slot is to be freed, where all are held, for one of the due pairs; None if they have to wait."""
-        now = self.monotonic()
-        known = {crawl_id for crawl_id, until in self._gave_way.items() if until > now}
+        known = self._gave_way.now()
         able = [one for one in held if one.seconds >= GIVE_WAY_SECONDS and one.crawl_id not in known]
         if not able:
             return None
@@ -73,18 +75,10 @@ class FewSlots:
         return max(able, key=lambda one: one.seconds) if any(pair[0] not in served for pair in due()) else None
 
     def gave_way(self, crawl_id: UUID) -> None:
-        self._remember(self._gave_way, crawl_id)
-
-    def _remember(self, crawls: dict[UUID, float], crawl_id: UUID) -> None:
-        crawls.pop(crawl_id, None)
-        crawls[crawl_id] = self.monotonic() + REMEMBERED_SECONDS
-        if len(crawls) > MOST_REMEMBERED:
-            del crawls[next(iter(crawls))]
+        self._gave_way.add(crawl_id)
 
     def _that_take_long(self, held: Iterable[Holding]) -> set[UUID]:
-        now = self.monotonic()
-        remembered = (*self._long.items(), *self._gave_way.items())
-        known = {crawl_id for crawl_id, until in remembered if until > now}
+        known = self._long.now() | self._gave_way.now()
         return known | {one.crawl_id for one in held if one.seconds >= LONG_SECONDS}
 
 

@@ -27,6 +27,7 @@ from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
+from crawler.handlers.engine.many_slots import ManySlots, is_short
 from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
 from crawler.handlers.engine.shift_hints import ShiftHints
@@ -38,9 +39,6 @@ MAX_ACTIVE = 256
 MAX_UNPARSED = 32
 MAX_LATE = 64
 """Responses that wait behind all others; each may have megabytes."""
-KEPT_SHARE = 4
-"""One in so many slots is kept for crawls that hold none in the shift. Of new crawls nobody knows yet that their pages
-hang, and together they would take every slot."""
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
 SLOW_SECONDS = 0.5
@@ -55,7 +53,7 @@ IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are claimed from again before the shift checks what else is due."""
 LOOK_WAITING_SECONDS = 0.5
-"""How often a shift all of whose few slots are held checks who waits for one."""
+"""How often a shift all of whose slots are held checks who waits for one."""
 MAX_BUSY_PAIRS = 8
 MAX_PAIRS = 100
 BEAT_SECONDS = 0.2
@@ -94,7 +92,8 @@ class WorkShift:
     lease_seconds: float
     max_active: int = MAX_ACTIVE
     few_slots: FewSlots | None = None
-    """How slots are shared where there are few. Many are shared by the frontier, which keeps some free."""
+    """How slots are shared where there are few."""
+    many_slots: ManySlots = field(default_factory=ManySlots)
     follow_settings: Callable[[], object] = lambda: None
     unlogged: list[Request] = field(default_factory=list)
     """Requests of shifts that gave up. The next shift logs them."""
@@ -286,8 +285,10 @@ class _Shift:
         return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
-        is_short = self._tools.few_slots is not None or self._is_short
-        wanted = MAX_PAIRS if is_short else min(room, MAX_PAIRS)
+        if self._tools.few_slots is not None:
+            wanted = MAX_PAIRS
+        else:
+            wanted = self._pairs_when_short() if is_short(self._free, self._tools.max_active) else min(room, MAX_PAIRS)
         pairs, self._next_due = self._frontier.due(self._lane, wanted)
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
@@ -305,14 +306,14 @@ class _Shift:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
         else:
             pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
-            pairs, room = self._with_kept_slots(pairs, room)
+            held = self._held.crawls() if is_short(self._free, tools.max_active) else ()
+            pairs, room = tools.many_slots.allowed(pairs, room, self._free, tools.max_active, held)
         if not pairs:
             self._next_due = LOOK_SECONDS
             return []
         if tools.few_slots is not None:
             return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
-        free = (tools.max_active - self._fetcher.active) * self._live
-        return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, free)
+        return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, self._free * self._live)
 
     def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
         """Pairs whose requests do not keep a shift that is over time from its end."""
@@ -320,32 +321,43 @@ class _Shift:
         return [pair for pair in pairs if pair[0] not in slow]
 
     @property
-    def _kept(self) -> int:
-        return self._tools.max_active // KEPT_SHARE
+    def _free(self) -> int:
+        return self._tools.max_active - self._fetcher.active
 
-    @property
-    def _is_short(self) -> bool:
-        """Whether no slots are free but those that are kept."""
-        return self._tools.max_active - self._fetcher.active <= self._kept
-
-    def _with_kept_slots(self, pairs: Sequence[tuple[UUID, str]], room: int) -> tuple[Sequence[tuple[UUID, str]], int]:
-        """Who may claim how much: of the slots that are kept each crawl that holds none gets one."""
-        if not self._is_short:
-            return pairs, min(room, self._tools.max_active - self._kept - self._fetcher.active)
-        held = self._held.crawls()
-        pairs = [pair for pair in pairs if pair[0] not in held]
-        return pairs, min(room, len({crawl_id for crawl_id, _ in pairs}))
+    def _pairs_when_short(self) -> int:
+        """So many that crawls which get none of the kept slots hide no other, though they come first."""
+        return MAX_PAIRS + len(self._tools.many_slots.served(self._held.crawls()))
 
     def _make_room(self, now: float) -> None:
-        """Where slots are few and all taken: let a page give way to a crawl that has none."""
-        slots, held = self._tools.few_slots, self._held.holdings()
-        if slots is None or now < self._next_look:
+        """Where all slots are taken: let requests that take long give way to crawls that have none."""
+        if now < self._next_look:
             return
         self._next_look = now + LOOK_WAITING_SECONDS
-        chosen = slots.giving_way(held, lambda: self._frontier.due(self._lane, MAX_PAIRS)[0])
+        if self._tools.few_slots is None:
+            self._free_slots(self._tools.many_slots)
+        else:
+            self._free_slot(self._tools.few_slots)
+
+    def _free_slot(self, slots: FewSlots) -> None:
+        chosen = slots.giving_way(self._held.holdings(), lambda: self._frontier.due(self._lane, MAX_PAIRS)[0])
         if chosen is not None and self._held.give_way(chosen.name):
             slots.gave_way(chosen.crawl_id)
             log.info("page_gave_way", crawl_id=str(chosen.crawl_id), host=chosen.name[0])
+
+    def _free_slots(self, slots: ManySlots) -> None:
+        """One for each crawl that waits without any."""
+        able = slots.giving_way(self._held.holdings())
+        if not able:
+            return
+        due, _ = self._frontier.due(self._lane, self._pairs_when_short())
+        waiting = len({crawl_id for crawl_id, _ in due} - slots.served(self._held.crawls()))
+        gave_way = 0
+        for one in able:
+            if gave_way < waiting and self._held.give_way(one.name):
+                slots.gave_way(one.crawl_id, self._held.crawls())
+                gave_way += 1
+        if gave_way:
+            log.info("requests_gave_way", number=gave_way)
 
     def _room(self) -> int:
         if self._careful:

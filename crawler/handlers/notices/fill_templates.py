@@ -10,6 +10,7 @@ from uuid import UUID
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
 from crawler.domain.judging import OpenJudge
+from crawler.domain.notices.chat_text import values_without_markup
 from crawler.domain.notices.mail import Sender, changes_mail
 from crawler.domain.notices.notice import Channel, Mail
 from crawler.domain.notices.recipients import RecipientOrder
@@ -55,6 +56,8 @@ class FillTemplates:
             return Filled(mail, dict(payload))
         project = self._crawls.get_project(crawl.project_id)
         values = template_values(project, crawl, reasons, mail, self._sender.link(crawl))
+        if recipient.channel is Channel.APPRISE:  # the template's own markup stays
+            values = values_without_markup(values)
         body = self._rendered(recipient.body_template, values, LONGEST_BODY)
         if recipient.channel is Channel.WEBHOOK:
             return Filled(mail, templated_payload(payload, body))

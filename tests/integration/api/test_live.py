@@ -384,6 +384,19 @@ def test_no_more_watch_with_one_key_than_may(
             pass
 
 
+def test_keys_that_have_many_seats_leave_some_to_others(
+    service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audience, "MOST_READERS", 4)
+    other = service.as_(Scope.READ)
+    with watching(port, service, crawl.project_id), watching(port, service, crawl.project_id):
+        assert refused(port, service, crawl.project_id)["code"] == "too_many_readers"
+        with watching(port, other, crawl.project_id):
+            assert refused(port, other, crawl.project_id)["code"] == "too_many_readers"
+            with watching(port, service.as_(Scope.READ), crawl.project_id):
+                pass
+
+
 # -- who may ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
-from crawler.handlers.engine import few_slots, work_shift
+from crawler.handlers.engine import few_slots, many_slots, work_shift
 from crawler.handlers.engine.few_slots import FewSlots
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine, InlineHints
@@ -45,17 +45,20 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
+@pytest.mark.parametrize("number", [4, SLOTS + 2], ids=["few crawls", "more crawls than slots"])
 def test_new_crawls_that_hang_leave_a_slot_to_one_that_has_none(
-    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Nobody knows yet that their pages hang."""
     monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(work_shift, "MAX_PAIRS", SLOTS)
+    monkeypatch.setattr(many_slots, "GIVE_WAY_SECONDS", 1.0)
     tools, shift = crawler.tools, crawler.tools.engine.work_shift
     monkeypatch.setattr(shift, "max_active", SLOTS)
     slow = [f"/slow{number}" for number in range(4 * SLOTS)]
     lay(site, {"/": slow, **dict.fromkeys(slow, ())})
     site.set_fault("/slow*", hang=True)
-    hostile = [crawler.start(crawler.project(site.url()), config=CONFIG) for _ in range(4)]
+    hostile = [crawler.start(crawler.project(site.url()), config=CONFIG) for _ in range(number)]
     started: list[CrawlJob] = []
     (tmp_path / "quick").mkdir()
     with Site(tmp_path / "quick", hosts=1, pages=4) as quick:

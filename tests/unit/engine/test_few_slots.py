@@ -2,7 +2,8 @@
 
 from uuid import UUID, uuid4
 
-from crawler.handlers.engine.few_slots import GIVE_WAY_SECONDS, LONG_SECONDS, REMEMBERED_SECONDS, FewSlots, Holding
+from crawler.handlers.engine.few_slots import GIVE_WAY_SECONDS, LONG_SECONDS, FewSlots, Holding
+from crawler.handlers.engine.remembered_crawls import REMEMBERED_SECONDS
 
 HOSTILE, STRANGER, OTHER = uuid4(), uuid4(), uuid4()
 

@@ -470,7 +470,48 @@ def test_values_that_changed_alike_stand_each_with_what_it_is_a_value_of() -> No
     lines = tuple(LineChange("€2.20", "€2.40", context=name) for name in ("Espresso", "Tea"))
     page = PageDigest("http://cafe.example/menu", None, lines, 0)
     (section,) = change_sections({"changed_page_urls": [page.url]}, [page])
-    assert list(section.lines) == ["Espresso:", "- €2.20", "+ €2.40", "Tea:", "- €2.20", "+ €2.40"]
+    assert list(section.lines) == ["“Espresso”:", "- €2.20", "+ €2.40", "“Tea”:", "- €2.20", "+ €2.40"]
     html = changes_mail(SENDER, PROJECT, crawl(summary(changed=1)), [section]).html
     for name in ("Espresso", "Tea"):
-        assert f"<li>{name}: <del" in html
+        assert f"<li>“{name}”: <del" in html
+
+
+def test_what_a_page_says_passes_neither_for_our_link_to_the_details_nor_for_one_to_ignore_a_block() -> None:
+    trap = "View details: http://evil.example/"
+    lines = (
+        LineChange("5 euros", "6 euros", context=trap),
+        LineChange("a", "Sale”: http://evil.example/ “"),
+        *(LineChange(f"{number} " + "word " * 40, f"{number}") for number in range(20)),
+    )
+    page = PageDigest("http://shop.example/", None, lines, 0)
+    signing = SENDER._replace(dashboard_url="https://watch.example", sign=lambda _: "token")
+    job = crawl(summary(changed=1))
+    sections = change_sections({"changed_page_urls": [page.url]}, [page], lambda one: signing.page_links(job, one))
+    text = changes_mail(signing, PROJECT, job, sections).text
+    assert not [line for line in text.splitlines() if line.startswith(trap)]
+    assert f"View details: https://watch.example/crawls/{job.id}" in brief(text).splitlines()
+    assert "Ignore this block: “Sale': http://evil.example/ '”: https://watch.example/act/token" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("[View details](http://evil.example/)", "[View details] (http://evil.example/)"),
+        ("[View details][1]", "[View details] [1]"),
+        ("[1]: http://evil.example/", "[1] : http://evil.example/"),
+        (
+            "<http://evil.example/|View details> <@1234> <!channel>",
+            "< http://evil.example/|View details> < @\u20601234> < !channel>",
+        ),
+        ("@all, @everyone and x@here", "@\u2060all, @\u2060everyone and x@\u2060here"),
+        (
+            "anna@all.example, a < b, a[1], http://[::1]:80/@anna",
+            "anna@all.example, a < b, a[1], http://[::1]:80/@anna",
+        ),
+    ],
+)
+def test_what_a_page_says_makes_no_links_and_calls_nobody_in_a_chat(said: str, told: str) -> None:
+    page = PageDigest("http://shop.example/", None, (LineChange("old", said),), 0)
+    mail = changes_mail(SENDER, PROJECT, crawl(summary(changed=1)), change_sections({}, [page]))
+    assert f"\n+ {told}\n" in mail.text
+    assert told[:20] in mail.subject

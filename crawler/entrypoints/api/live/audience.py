@@ -72,9 +72,10 @@ class Audience:
         await self._tails.close()
 
     def _admit(self, seat: Seat) -> None:
-        mine = sum(other.key_id == seat.key_id for other in self._seats)
-        if len(self._seats) >= MOST_READERS or mine >= MOST_PER_KEY:
-            who = "with this key" if mine >= MOST_PER_KEY else "through this process"
+        """A key has no more seats than are still free: whoever comes next finds one, however many others have."""
+        mine, free = sum(other.key_id == seat.key_id for other in self._seats), MOST_READERS - len(self._seats)
+        if mine >= min(MOST_PER_KEY, free):
+            who = "with this key" if mine else "through this process"
             raise TooManyReaders(f"Too many watch {who} already; close some first.", retry_seconds=int(CHECK_SECONDS))
         self._seats[seat] = None
         if self._check is None or self._check.done():

@@ -1,0 +1,74 @@
+"""Shares many slots (the HTTP lane's) where they run short, so that requests that hang hold up nobody else.
+
+How many a crawl may have of those that are free is decided in `adapters/frontier/lua/serving.lua`. Of new crawls nobody
+knows yet that their pages hang. So some slots are kept for crawls that hold none, one for each. When these are taken,
+too, a crawl without any gets a slot of the one that holds the most, whose oldest request begins again later. The only
+slot of a crawl is taken once in a while, and then it gets none of those that are kept: slow pages get done, too.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from crawler.handlers.engine.few_slots import Holding
+from crawler.handlers.engine.remembered_crawls import RememberedCrawls
+
+KEPT_SHARE = 4
+"""One in so many slots is kept for crawls that hold none in the shift."""
+GIVE_WAY_SECONDS = 3.0
+"""A request that holds its slot for so long has to give way to others. Most take far less than a second."""
+
+Pair = tuple[UUID, str]
+
+
+@dataclass(slots=True)
+class ManySlots:
+    """What the shifts of one process know of its slots."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    _gave_way: RememberedCrawls = field(init=False)
+    """Crawls whose only request gave way."""
+
+    def __post_init__(self) -> None:
+        self._gave_way = RememberedCrawls(self.monotonic)
+
+    def allowed(
+        self, pairs: Sequence[Pair], room: int, free: int, slots: int, held: Collection[UUID]
+    ) -> tuple[Sequence[Pair], int]:
+        """Who may claim how much, of so many free slots: of those that are kept each crawl that holds none gets one."""
+        if not is_short(free, slots):
+            return pairs, min(room, free - _kept(slots))
+        served = self.served(held)
+        pairs = [pair for pair in pairs if pair[0] not in served]
+        return pairs, min(room, len({crawl_id for crawl_id, _ in pairs}))
+
+    def served(self, held: Collection[UUID]) -> set[UUID]:
+        """Crawls that get no slot of those that are kept."""
+        return self._gave_way.now() | set(held)
+
+    def giving_way(self, held: Collection[Holding]) -> list[Holding]:
+        """Slots that may be freed, where all are held: first those of the crawls that hold the most."""
+        left = Counter(one.crawl_id for one in held)
+        known = self._gave_way.now()
+        ranked: list[tuple[int, Holding]] = []
+        for one in sorted(held, key=lambda one: -one.seconds):
+            is_free = one.seconds >= GIVE_WAY_SECONDS and (left[one.crawl_id] > 1 or one.crawl_id not in known)
+            if is_free:
+                ranked.append((left[one.crawl_id], one))
+                left[one.crawl_id] -= 1
+        return [one for _, one in sorted(ranked, key=lambda rank: -rank[0])]
+
+    def gave_way(self, crawl_id: UUID, held: Collection[UUID]) -> None:
+        if crawl_id not in held:
+            self._gave_way.add(crawl_id)
+
+
+def is_short(free: int, slots: int) -> bool:
+    """Whether no slots are free but those that are kept."""
+    return free <= _kept(slots)
+
+
+def _kept(slots: int) -> int:
+    return slots // KEPT_SHARE

@@ -1,0 +1,59 @@
+"""How the many slots of the HTTP lane are shared between crawls where they run short."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from crawler.handlers.engine.few_slots import Holding
+from crawler.handlers.engine.many_slots import GIVE_WAY_SECONDS, ManySlots
+from crawler.handlers.engine.remembered_crawls import REMEMBERED_SECONDS
+
+LARGE, SMALL, STRANGER = uuid4(), uuid4(), uuid4()
+LONG = GIVE_WAY_SECONDS
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _names(held: list[Holding]) -> list[int]:
+    return [one.name[1] for one in held]
+
+
+def _held(crawl_id: UUID, *seconds: float, first: int = 0) -> list[Holding]:
+    return [Holding(crawl_id, one, ("h", first + number)) for number, one in enumerate(seconds)]
+
+
+@pytest.mark.parametrize(
+    ("free", "allowed", "room"),
+    [(8, [LARGE, STRANGER], 6), (3, [LARGE, STRANGER], 1), (2, [STRANGER], 1), (1, [STRANGER], 1)],
+)
+def test_slots_are_kept_for_crawls_that_hold_none(free: int, allowed: list[UUID], room: int) -> None:
+    pairs = [(LARGE, "a"), (STRANGER, "b")]
+    found, most = ManySlots().allowed(pairs, free, free, 8, {LARGE})
+    assert ([crawl_id for crawl_id, _ in found], most) == (allowed, room)
+
+
+def test_who_holds_the_most_gives_way_first_with_its_oldest_request() -> None:
+    held = [*_held(SMALL, LONG + 9, LONG, first=10), *_held(LARGE, LONG + 1, LONG + 2, LONG + 3)]
+    assert _names(ManySlots().giving_way(held)) == [2, 10, 1, 0, 11]
+
+
+def test_what_has_not_taken_long_yet_does_not_give_way() -> None:
+    assert _names(ManySlots().giving_way(_held(LARGE, LONG - 1, LONG + 1, 0.0))) == [1]
+
+
+def test_the_only_request_of_a_crawl_gives_way_once_in_a_while_and_gets_no_kept_slot_then() -> None:
+    clock = Clock()
+    slots = ManySlots(clock)
+    held = [*_held(SMALL, LONG), *_held(LARGE, LONG, LONG, first=10)]
+    slots.gave_way(LARGE, {LARGE, SMALL})  # it has others
+    slots.gave_way(SMALL, {LARGE})
+    assert _names(slots.giving_way(held)) == [10, 11]
+    assert slots.allowed([(SMALL, "a"), (STRANGER, "b")], 1, 1, 8, {LARGE}) == ([(STRANGER, "b")], 1)
+    clock.now += REMEMBERED_SECONDS + 1
+    assert 0 in _names(slots.giving_way(held))
+    assert slots.allowed([(SMALL, "a")], 1, 1, 8, {LARGE}) == ([(SMALL, "a")], 1)
