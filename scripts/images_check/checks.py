@@ -102,7 +102,7 @@ def check_crawl(stack: Stack) -> Iterator[Result]:
         words = ("exec", "-T", "--env", f"KEY={key}", "api", "python", "-c", _CRAWL)
         methods, health = json.loads(stack.compose(*words, seconds=CRAWL_SECONDS + 60))
     finally:
-        stack.docker("rm", "--force", SITE)
+        stack.docker("rm", "--force", "--volumes", SITE)
     wanted = {"/": "lightweight", "/app": "crawl4ai"}
     yield "a light and a rendered page are crawled", methods == wanted, str(methods)
     yield "health knows of the browser of another container", health["browser"], ""

@@ -117,7 +117,7 @@ def check_redis(redis: Redis, now: float, setting: str = "CRAWLER_REDIS_URL") ->
         seconds, micros = redis.time()
     except RedisError as exc:
         raise redis_unavailable(redis, exc, setting) from exc
-    policy = _eviction_policy(redis)
+    policy = _eviction_policy(redis, setting)
     if policy != "noeviction":
         raise RedisUnavailable(
             f"Redis evicts keys when it is full (maxmemory-policy {policy}); that would lose work: "
@@ -131,13 +131,13 @@ def check_redis(redis: Redis, now: float, setting: str = "CRAWLER_REDIS_URL") ->
         )
 
 
-def _eviction_policy(redis: Redis) -> str:
+def _eviction_policy(redis: Redis, setting: str) -> str:
     try:
         return str(redis.config_get("maxmemory-policy").get("maxmemory-policy", "noeviction"))
     except ResponseError:
         return "noeviction"  # managed servers forbid CONFIG
     except RedisError as exc:
-        raise redis_unavailable(redis, exc) from exc
+        raise redis_unavailable(redis, exc, setting) from exc
 
 
 def redis_unavailable(redis: Redis, exc: RedisError, setting: str = "CRAWLER_REDIS_URL") -> RedisUnavailable:
@@ -145,7 +145,7 @@ def redis_unavailable(redis: Redis, exc: RedisError, setting: str = "CRAWLER_RED
     if isinstance(exc, AuthenticationError) or "NOAUTH" in str(exc) or "WRONGPASS" in str(exc):
         return RedisUnavailable(f"Redis at {where} refuses this password; correct {setting}.")
     if "READONLY" in str(exc):
-        return RedisUnavailable(f"Redis at {where} is a read-only replica; point CRAWLER_REDIS_URL at the primary.")
+        return RedisUnavailable(f"Redis at {where} is a read-only replica; point {setting} at the primary.")
     if "DB index" in str(exc) or "invalid DB" in str(exc):
         return RedisUnavailable(f"Redis at {where} has no such database; three from the one in {setting} on are used.")
     if "OOM" in str(exc):

@@ -24,14 +24,25 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 IDLE_SECONDS = 1.0
+_SETTING = "crawler_setting"
 _LOST = (psycopg2.OperationalError, psycopg2.InterfaceError)
+# Whoever vanished without closing the connection is noticed within half a minute, not after hours. Both sides look: a
+# worker without power would keep the rows locked that it was writing, longer than its leases last.
+_IDLE, _INTERVAL, _COUNT, _UNANSWERED_MS = 10, 5, 4, 30_000
+_KEEPALIVE = {
+    "keepalives_idle": _IDLE, "keepalives_interval": _INTERVAL, "keepalives_count": _COUNT,
+    "tcp_user_timeout": _UNANSWERED_MS,
+}  # fmt: skip
 # A stuck statement or a forgotten transaction must not hold locks on a crawl's rows for ever.
-_SESSION = "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000"
-# A server that vanished without closing the connection is noticed within half a minute, not after hours.
-_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
+_SESSION = (
+    "-c timezone=UTC -c statement_timeout=120000 -c idle_in_transaction_session_timeout=120000 "
+    f"-c tcp_keepalives_idle={_IDLE} -c tcp_keepalives_interval={_INTERVAL} -c tcp_keepalives_count={_COUNT} "
+    f"-c tcp_user_timeout={_UNANSWERED_MS}"
+)
 
 
-def connect(url: str, pool_size: int = 5) -> Engine:
+def connect(url: str, pool_size: int = 5, setting: str = "CRAWLER_DATABASE_URL") -> Engine:
+    """`setting` is where the address was given: what errors ask to correct."""
     engine = create_engine(
         url,
         pool_size=pool_size,
@@ -39,6 +50,7 @@ def connect(url: str, pool_size: int = 5) -> Engine:
         pool_timeout=30,
         json_deserializer=orjson.loads,
         hide_parameters=True,  # a value may be a secret, and errors are logged
+        execution_options={_SETTING: setting},
         connect_args={"connect_timeout": 5, "options": _SESSION, "application_name": "crawler", **_KEEPALIVE},
     )
     event.listen(engine, "connect", _read_ids_once)
@@ -132,26 +144,27 @@ def _detail(exc: Exception) -> str:
 def unavailable(exc: Exception, engine: Engine) -> Unavailable:
     detail = _detail(exc)
     where = make_url(engine.url).set(drivername="postgresql", password=None).render_as_string()
-    return DatabaseUnavailable(f"Postgres at {where} {_problem(detail)}", detail=detail)
+    problem = _problem(detail, engine.get_execution_options()[_SETTING])
+    return DatabaseUnavailable(f"Postgres at {where} {problem}", detail=detail)
 
 
-def _problem(detail: str) -> str:
+def _problem(detail: str, setting: str) -> str:
     """What to do about a connection error, from libpq's message."""
     if "password authentication failed" in detail or "no password supplied" in detail:
-        return "refuses this user or password; correct CRAWLER_DATABASE_URL."
+        return f"refuses this user or password; correct {setting}."
     if "does not exist" in detail:
-        return "has no such database or role; create it or correct CRAWLER_DATABASE_URL."
+        return f"has no such database or role; create it or correct {setting}."
     if "could not translate host name" in detail:
-        return "cannot be found; correct the host in CRAWLER_DATABASE_URL."
+        return f"cannot be found; correct the host in {setting}."
     if "too many clients" in detail or "remaining connection slots" in detail:
         return "has no free connection; raise its max_connections or run fewer workers."
     if "No space left" in detail or "could not extend file" in detail:
         return "has no disk space left; free some and start again."
     if "read-only" in detail:
-        return "is a replica that cannot be written to; name all servers in CRAWLER_DATABASE_URL, or the primary."
+        return f"is a replica that cannot be written to; name all servers in {setting}, or the primary."
     if "starting up" in detail or "shutting down" in detail or "recovery mode" in detail:
         return "is starting or stopping; try again in a moment."
-    return "does not answer; check that it runs and that CRAWLER_DATABASE_URL is right."
+    return f"does not answer; check that it runs and that {setting} is right."
 
 
 def literal(search: str) -> str:

@@ -13,7 +13,7 @@ from crawler.adapters.postgres.tables import metadata
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
-from crawler.errors import Conflict
+from crawler.errors import Conflict, Unavailable
 from tests.databases import Databases
 from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
@@ -88,3 +88,22 @@ def test_the_command_says_what_to_set_then(
     assert "rows of" in told
     assert f"CRAWLER_SECRET_KEY to the text in {data_dir / 'secret-key'}." in told
     assert (data_dir / "secret-key").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "url"), [("--to-database", "postgresql://127.0.0.1:1/x"), ("--to-redis", "redis://127.0.0.1:1/0")]
+)
+def test_a_server_to_move_to_that_is_wrong_is_told_by_its_option(
+    option: str, url: str, crawler: Engine, databases: Databases, redis_url: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("CRAWLER_DATABASE_URL", crawler.tools.database.url.render_as_string())
+    monkeypatch.setenv("CRAWLER_REDIS_URL", redis_url)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
+    crawler.tools.database.dispose()
+    aims = {"--to-database": databases.make(), "--to-redis": redis_url, option: url}
+    words = [word for pair in aims.items() for word in pair]
+    assert exit_status(partial(cli, ["move", *words])) == Unavailable.exit_code
+    told = capsys.readouterr().err
+    assert f"check that it runs and that {option} is right." in told
+    assert "CRAWLER_" not in told

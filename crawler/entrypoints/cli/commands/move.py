@@ -60,7 +60,7 @@ def _move_servers(to_database: str, to_redis: str | None) -> None:
         for number in range(DATABASES):
             _refuse_full_redis(aims.redis_database(number))
     with local_session() as tools:
-        target = connect(aims.database_url.get_secret_value(), 1)
+        target = connect(aims.database_url.get_secret_value(), 1, "--to-database")
         try:
             moved = move_database(tools.database, target, lambda name: typer.echo(f"  {name}", err=True))
         finally:
@@ -83,6 +83,6 @@ def _move_pages(to: str) -> None:
 
 def _refuse_full_redis(url: str) -> None:
     with connect_redis(url) as redis:
-        check_redis(redis, time.time())
+        check_redis(redis, time.time(), "--to-redis")
         if redis.dbsize():
             raise Conflict("The Redis to move to holds something already; name an empty one.")
