@@ -7,10 +7,13 @@ reach it. Only its timers are asked for in the page's own world, where `page_gua
 import asyncio
 import time
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from playwright.async_api import CDPSession, Error, Page, Request
+from playwright.async_api import CDPSession, Error, Page, Request, Response
 
 from crawler.adapters.browser.page_guards import PENDING_TIMERS
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed
 
 POLL_SECONDS = 0.1
 QUIET_SECONDS = 0.5
@@ -24,7 +27,10 @@ EMPTY_SECONDS = 3.0
 HOLD_SECONDS = 4.0
 """For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers."""
 MOST_SECONDS = 10.0
-_CONTENT_TYPES = frozenset({"script", "stylesheet", "fetch", "xhr"})
+_DATA_TYPES = frozenset({"fetch", "xhr"})
+_CONTENT_TYPES = _DATA_TYPES | {"script", "stylesheet"}
+_OWN_DOING = ("ERR_ABORTED", "ERR_BLOCKED_BY_CLIENT")
+"""Failures of requests that the page itself, or we, called off."""
 
 _STATE = """(() => {
   const seen = globalThis.__seen ??= (() => {
@@ -68,11 +74,19 @@ class Network:
         self._open: set[Request] = set()
         self._quiet_since = time.monotonic()
         self.requests = 0
+        self._unfed: list[Unfed] = []
 
     def watch(self, page: Page) -> None:
         page.on("request", self._begun)
+        page.on("response", self._answered)
         page.on("requestfinished", self._ended)
-        page.on("requestfailed", self._ended)
+        page.on("requestfailed", self._failed)
+
+    def unfed(self, host: str) -> tuple[Unfed, ...]:
+        """Requests of the page for data of its own site that got none so far."""
+        waiting = [Unfed(request.url, Reason.TIMEOUT) for request in self._open if request.resource_type in _DATA_TYPES]
+        found = [(urlsplit(one.path), one.reason) for one in (*self._unfed, *waiting)]
+        return tuple(Unfed(url.path, reason) for url, reason in found if belongs_to(url.hostname or "", host))
 
     def quiet_seconds(self) -> float:
         return 0.0 if self._open else time.monotonic() - self._quiet_since
@@ -81,6 +95,15 @@ class Network:
         self.requests += 1
         if request.resource_type in _CONTENT_TYPES:
             self._open.add(request)
+
+    def _answered(self, response: Response) -> None:
+        if response.request.resource_type in _DATA_TYPES and (one := unfed(response.url, response.status)):
+            self._unfed.append(one)
+
+    def _failed(self, request: Request) -> None:
+        if request.resource_type in _DATA_TYPES and not (request.failure or "").endswith(_OWN_DOING):
+            self._unfed.append(Unfed(request.url, Reason.CONNECT))
+        self._ended(request)
 
     def _ended(self, request: Request) -> None:
         self._open.discard(request)

@@ -31,6 +31,7 @@ from crawler.domain.crawls.page_steps import Step
 from crawler.domain.hosts.logins import Login, SignedOut
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest, Screenshot
+from crawler.domain.rendering.unfed import Unfed
 from crawler.errors import EgressRefused
 
 HTML_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -88,6 +89,7 @@ class Visit:
         self._signs_in = self._login is not None and not self._login.session
         self._brought: set[tuple[str | None, str | None]] = set()
         self._again = ""
+        self._unfed: tuple[Unfed, ...] = ()
 
     @property
     def was_sent(self) -> bool:
@@ -134,6 +136,7 @@ class Visit:
         self._begin(_when(gate.restless, drive.take_as_it_is))
         await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
         self._again = await self._cookies(gate)
+        self._unfed = self._network.unfed(gate.endpoint.host)  # before the visit ends what still waits
         if gate.outcome is None and drive.html.done():
             result = await self._rendered(gate, drive, page, world)
             if self._login is not None and result.failure is None and not result.location:
@@ -333,6 +336,7 @@ class Visit:
             is_file=outcome.is_file,
             unready=outcome.unready,
             requests=self._network.requests,
+            unfed=self._unfed,
         )
 
 

@@ -135,7 +135,10 @@ SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
     (b.rendering ->> 'light_copy')::uuid,
     CASE WHEN coalesce(b.reason, p.reason) IN ('render_unavailable', 'render_failed') THEN EXISTS (
         SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
-    ELSE false END
+    ELSE false END,
+    p.word_count,
+    (SELECT u.rendering -> 'unfed' FROM crawl_discovered_urls u
+     WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url LIMIT 1)
 FROM crawled_pages p
 LEFT JOIN LATERAL (
     SELECT u.reason, u.rendering, v.crawl_method

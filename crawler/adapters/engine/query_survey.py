@@ -17,6 +17,7 @@ from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found
 from crawler.domain.urls.folded_addresses import NO_PAGE
+from crawler.domain.urls.query_survey import OUTAGES
 
 MOST_LINKS = 200_000
 MOST_READDRESSED = 1000
@@ -70,6 +71,11 @@ class QuerySurvey:
 
     def tried(self, crawl_id: UUID) -> list[TriedPage]:
         return self._pages(_TRIED, {"crawl": crawl_id})
+
+    def unanswered(self, crawl_id: UUID) -> set[str]:
+        """Addresses of trials that an outage of the site left without an answer."""
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_UNANSWERED), {"crawl": crawl_id, "outages": sorted(OUTAGES)}).scalars())
 
     def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
         """What the project's last crawl saw at these addresses when it tried them."""
@@ -152,6 +158,10 @@ _TRIED = """
 SELECT p.url, s.content, s.byte_length, s.content_type
 FROM crawl_probes p LEFT JOIN snapshots s ON s.id = p.snapshot_id
 WHERE p.crawl_id = :crawl AND p.purpose = 'trial' AND p.state = 'done' ORDER BY p.normalized_url
+"""
+_UNANSWERED = """
+SELECT url FROM crawl_probes
+WHERE crawl_id = :crawl AND purpose = 'trial' AND state = 'done' AND (outcome = 'not_reached' OR reason = ANY(:outages))
 """
 _STANDING = """
 SELECT normalized_url, url FROM crawl_discovered_urls

@@ -11,6 +11,8 @@ ANY_PATH = "*"
 ANY_NAME = "&"
 """No parameter has this name."""
 NOT_TRIED = "not tried"
+UNANSWERED = "no answers"
+"""It was tried while the site was down."""
 
 
 class ParamRole(StrEnum):
@@ -52,7 +54,16 @@ _TOLD = {
     ),
     ParamRole.TRIED: ("is being tried", "are being tried"),
 }
-_LATE = "was not tried yet, so it is left out in this crawl", "were not tried yet, so they are left out in this crawl"
+_LATE = {
+    NOT_TRIED: (
+        "was not tried yet, so it is left out in this crawl",
+        "were not tried yet, so they are left out in this crawl",
+    ),
+    UNANSWERED: (
+        "could not be tried, as its pages did not answer, so it is left out in this crawl",
+        "could not be tried, as their pages did not answer, so they are left out in this crawl",
+    ),
+}
 
 
 def told_params(params: Iterable[LearnedParam]) -> list[str]:
@@ -61,7 +72,7 @@ def told_params(params: Iterable[LearnedParam]) -> list[str]:
     Sentences without their ends; parameters of a path of which the same was found share one.
     """
     known = [one for one in params if one.role is not ParamRole.TRIED]
-    told = [*(one for one in known if one.lasting), *(one for one in known if one.why == NOT_TRIED)]
+    told = [*(one for one in known if one.lasting), *(one for one in known if one.why in _LATE)]
     groups: dict[tuple[str, ParamRole, str], list[str]] = defaultdict(list)
     for one in told:
         groups[one.path, one.role, one.why].append(one.name)
@@ -70,8 +81,8 @@ def told_params(params: Iterable[LearnedParam]) -> list[str]:
 
 def _words(names: Sequence[str], path: str, role: ParamRole, why: str) -> str:
     where = "all paths" if path == ANY_PATH else path
-    said = _LATE if why == NOT_TRIED else _TOLD[role]
-    reason = f" ({why})" if why and why != NOT_TRIED else ""
+    said = _LATE.get(why) or _TOLD[role]
+    reason = f" ({why})" if why and why not in _LATE else ""
     return f"{_listed([_named(name) for name in names])} in {where} {said[len(names) > 1]}{reason}"
 
 

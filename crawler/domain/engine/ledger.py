@@ -21,6 +21,8 @@ LIGHT_COPY = "light_copy"
 SHELL = "shell"
 """In the same record: the page was to be rendered and was not, and what its server sends leaves its text to scripts. So
 many words it has all the same."""
+UNFED = "unfed"
+"""In the same record: paths of its site that gave the page no data, though it was shown."""
 BARE_WORDS = 10
 """A shell with fewer words says nothing by itself."""
 
@@ -234,6 +236,9 @@ class Previous(NamedTuple):
     """Of a page which that crawl rendered: the version that has what its server sent, if it was fetched both ways."""
     owes_rendering: bool = False
     """Rendered once, and not by that crawl, because no browser was there or it failed."""
+    words: int | None = None
+    unfed: list[str] | None = None
+    """Paths of its site that gave it no data in that crawl, either."""
 
 
 class ProbeEnd(NamedTuple):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.crawls.page_steps import Step
 from crawler.domain.hosts.logins import Login, SignedOut
+from crawler.domain.rendering.unfed import Unfed
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,5 @@ class RenderedPage(FetchResult):
     signed_out: SignedOut = SignedOut.NO
     requests: int = 0
     """What the page asked for in all, itself included."""
+    unfed: tuple[Unfed, ...] = ()
+    """What the page asked its site for and did not get."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, MOST_LEARNED, LearnedParam, ParamRole
+from crawler.domain.reasons import Reason
 from crawler.domain.urls.url import QueryRule, Url, normalize, param_name, param_names, params, path_key, read
 
 MOST_TRIALS = 5
@@ -27,6 +28,11 @@ MOST_OF = 0.8
 HALF = 0.5
 ALIKE = 0.8
 """The share of its words that a page has in common with the one it repeats."""
+OUTAGES = frozenset({
+    Reason.CONNECT, Reason.DNS, Reason.TLS, Reason.TIMEOUT, Reason.PROTOCOL, Reason.HTTP_5XX, Reason.RATE_LIMITED,
+    Reason.HOST_BLOCKED, Reason.ROBOTS_UNREACHABLE, Reason.LOGIN,
+})  # fmt: skip
+"""Why a trial got no answer that another day may bring one: nothing is learned from it."""
 _LONGEST_NUMBER = 18
 _FEW_WORDS = 3
 _OWN_WORDS = 8

@@ -13,7 +13,7 @@ from uuid import UUID
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState, QueryParams
 from crawler.domain.crawls.frontier import Priority
-from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, LearnedParam, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, UNANSWERED, LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
@@ -87,10 +87,13 @@ class QueryStep:
         """Whether there are trials whose answers say something."""
         return any(one.role is ParamRole.TRIED for one in self.config.learned_params)
 
-    def judge(self, answers: Sequence[Answer], met: frozenset[str]) -> None:
-        """Learn from the trials that were answered, then from links alone, as far as that goes."""
+    def judge(self, answers: Sequence[Answer], met: frozenset[str], unanswered: Collection[str] = ()) -> None:
+        """Learn from the trials that were answered, then from links alone, as far as that goes.
+
+        `unanswered`: trials that an outage of the site left without an answer.
+        """
         if self.is_trying:
-            self._judge_trials(answers)
+            self._judge_trials(answers, unanswered)
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
             book = LinkBook(self._links, self.rule, known)
@@ -105,7 +108,7 @@ class QueryStep:
         if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
             self._learn(views_by_default(LinkBook(self._links, self.rule), self.config.meaningful_params))
 
-    def _judge_trials(self, answers: Sequence[Answer]) -> None:
+    def _judge_trials(self, answers: Sequence[Answer], unanswered: Collection[str]) -> None:
         by_url = {answer.url: answer for answer in answers}
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
             # Tried for two parameters, an address was fetched twice; it does not repeat itself.
@@ -114,7 +117,11 @@ class QueryStep:
                 beside = [answer for answer in by_url.values() if _is_beside(answer.url, one.path, one.name)]
                 self._look_behind(one, mine, beside)
                 continue
-            verdict = judge_by_pages(one.name, mine, by_url) or _SILENT
+            verdict = judge_by_pages(one.name, mine, by_url)
+            if verdict is None and any(_has(href, one.path, one.name) for href in unanswered):
+                self._learn([_dropped(one.path, one.name, UNANSWERED)])  # the next crawl tries it again
+                continue
+            verdict = verdict or _SILENT
             plain = answers_without(one.name, mine, by_url)
             self._learn([one.model_copy(update={"role": verdict.role, "why": verdict.why, "plain": plain})])
 

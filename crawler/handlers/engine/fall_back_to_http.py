@@ -17,6 +17,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement
+from crawler.domain.engine.ledger import RENDERED, UNFED
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.pages.files import kind_of
@@ -24,6 +25,7 @@ from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
+from crawler.domain.rendering.unfed import missed, noted
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
@@ -83,6 +85,23 @@ class FallBackToHttp:
         if self._does_without(settled, ticket, EMPTY):
             return True
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
+
+    def after_unfed(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, page: ParsedPage) -> bool:
+        """After the browser showed a page that lost much of what it said, because its site gave it no data. Such a
+        page never replaces an earlier version: when its data is back, it is compared with that."""
+        previous = ticket.previous
+        if previous is not None and previous.method == RENDERED and previous.compared_method is not None:
+            usual = previous.unfed or []
+            if one := missed(result.unfed, usual, page.word_count, previous.words or 0):
+                settled.rendering = {**(settled.rendering or {}), UNFED: usual}
+                error = f"It shows less than before, and its request for {one.path} brought no data."
+                record_refused(settled, one.reason, error, from_seconds(result.sent_at), result)
+                if ticket.context.follows_links:
+                    settled.kept_links = previous.links_followed
+                return True
+        if result.unfed:
+            settled.rendering = {**(settled.rendering or {}), UNFED: noted(result.unfed)}
+        return False
 
     def store_fallback(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage

@@ -155,6 +155,8 @@ class RenderWhereNeeded:
             again = self._comes_again(settled, ticket, result)
             if again or self._fall_back.after_blank(settled, ticket, result, page):
                 return True
+            if self._fall_back.after_unfed(settled, ticket, result, page):
+                return True
             self._learn(settled, ticket, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:

@@ -11,7 +11,7 @@ from crawler.domain.urls.folded_addresses import MOST_LOOKS
 from tests.integration.changes.test_probes_killed import LEASE_SECONDS, die
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
-from tests.integration.urls.test_query_sites import FRAME, kept, served, text, told, wiki
+from tests.integration.urls.test_query_sites import FRAME, Down, kept, served, text, told, wiki
 
 SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
@@ -37,6 +37,28 @@ def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine)
         second = crawler.again(first)
         assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
         assert told(second) == (4, 1, 1), "nothing led to the four before"
+
+
+def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: Engine) -> None:
+    is_down = True
+
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            return page(*(f"/item?product={n}" for n in range(4)), title="Shop", body=FRAME)
+        if is_down and path == "/item":
+            raise Down
+        if path != "/item" or "product" not in query:
+            return None
+        return page(title=f"Lamp {query['product']}", body=text(f"lamp {query['product']}"))
+
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert first.stats["query_params"] == [
+            "`product` in /item could not be tried, as its pages did not answer, so it is left out in this crawl"
+        ]
+        is_down = False
+        second = crawler.again(first)
+        assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
 
 
 @pytest.mark.slow

@@ -21,6 +21,10 @@ Answer = Callable[[str, dict[str, str]], str | None]
 FRAME = "<p>The society of the old harbour, founded long ago</p>"
 
 
+class Down(Exception):
+    """Raised by an answer: the server says 500."""
+
+
 @contextmanager
 def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
     """A site that makes its pages of path and query; its address, and what was asked for."""
@@ -30,9 +34,13 @@ def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
         def do_GET(self) -> None:
             asked.append(self.path)
             parts = urlsplit(self.path)
-            html = answer(parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)))
+            try:
+                html = answer(parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)))
+                status = 200 if html else 404
+            except Down:
+                html, status = None, 500
             body = (html or "no").encode()
-            self.send_response(200 if html else 404)
+            self.send_response(status)
             self.send_header("Content-Type", "text/csv" if html and not html.startswith("<") else "text/html")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -1,0 +1,52 @@
+"""Pages whose scripts asked their site for data and did not get it: what is shown then is not the page.
+
+A page may always be refused something: most applications ask who is there. So a refusal counts only if the page was
+shown without it before, and if a good part of what it said is gone.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from crawler.domain.reasons import Reason
+
+LEAST_LOST = 0.2
+"""The share of its words that a page has lost when its data is missed."""
+FEWEST_LOST = 3
+MOST_NOTED = 20
+_REFUSED = frozenset({401, 403})
+_TOO_MANY = 429
+
+
+class Unfed(NamedTuple):
+    """A request for data without an answer that a script could use."""
+
+    path: str
+    reason: Reason
+
+
+def unfed(path: str, status: int) -> Unfed | None:
+    """None if the answer is one. That something is not there (404) is an answer."""
+    if status >= 500:
+        return Unfed(path, Reason.HTTP_5XX)
+    if status == _TOO_MANY:
+        return Unfed(path, Reason.RATE_LIMITED)
+    return Unfed(path, Reason.FORBIDDEN) if status in _REFUSED else None
+
+
+def noted(found: Iterable[Unfed]) -> list[str]:
+    """What is kept with a page: its usual refusals."""
+    return sorted({one.path for one in found})[:MOST_NOTED]
+
+
+def missed(found: Iterable[Unfed], usual: Collection[str], words: int, words_before: int) -> Unfed | None:
+    """What keeps a page from being what it was. `usual`: paths that got no data either when it was shown before."""
+    lost = words_before - words
+    if lost < FEWEST_LOST or lost < LEAST_LOST * words_before:
+        return None
+    return next((one for one in found if one.path not in usual), None)
+
+
+def belongs_to(host: str, site: str) -> bool:
+    """Whether a host is that of a site, or one below it: `api.example.org` of `www.example.org`."""
+    home = site.removeprefix("www.")
+    return host == home or host.endswith(f".{home}")

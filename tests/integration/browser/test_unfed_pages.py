@@ -1,0 +1,113 @@
+"""A page whose scripts did not get their data is not the page: it is not told as changed, nor again when it is back."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from crawler.domain.crawls.crawl import CrawlJob
+from tests.integration.browser.two_lanes import TwoLanes
+from tests.integration.raw_server import Request, Server, response, serving
+
+pytestmark = pytest.mark.slow
+
+SHELL = """<!doctype html><html><head><title>%s</title></head><body><h1>%s</h1>
+<p>The shop of the old harbour sells lamps of all kinds</p><p>Open on all days but Sundays from nine to five</p><div id=list></div><script>
+fetch('/api/me').catch(() => 0); fetch('/api/extra').catch(() => 0);
+fetch('/api%s').then(r => r.ok ? r.json() : {lines: ['Nothing to show.'], links: []}).then(data => {
+  list.innerHTML = data.lines.map(line => '<p>' + line + '</p>').join('')
+    + data.links.map(link => '<a href="' + link + '">' + link + '</a>').join('');
+});</script></body></html>"""
+JSON = "Content-Type: application/json"
+
+
+class Shop:
+    """Every page asks who is there, and is told that nobody is."""
+
+    def __init__(self) -> None:
+        self.trouble: str | None = None
+        self.down = {"/api/a", "/api/b"}
+        self.extra = "404 Not Found"
+        self.lines = {name: [f"The {name} lamp number {n} of the old harbour" for n in range(9)] for name in "ab"}
+
+    def __call__(self, _: object, request: Request) -> bytes | None:
+        path = request.path
+        if path == "/api/me":
+            return response(b"{}", "401 Unauthorized", JSON)
+        if path == "/api/extra":
+            return response(b"{}", self.extra, JSON)
+        if path.startswith("/api/"):
+            return self._data(path)
+        name = path.strip("/") or "home"
+        return response((SHELL % (name, name, path)).encode()) if name in ("home", "a", "b") else response(b"", "404 No")
+
+    def _data(self, path: str) -> bytes | None:
+        if (trouble := self.trouble) and path in self.down:
+            time.sleep(20 if trouble == "silent" else 0)
+            return response(b"{}", trouble, JSON) if trouble[0].isdigit() else None
+        lines = self.lines.get(path.removeprefix("/api/"), [f"Lamp {n} of the shop is on its own page" for n in range(9)])
+        links = ["/a", "/b"] if path == "/api/" else []
+        return response(json.dumps({"lines": lines, "links": links}).encode(), "200 OK", JSON)
+
+
+@contextmanager
+def shop() -> Iterator[tuple[Shop, Server]]:
+    site = Shop()
+    with serving(site) as server:
+        yield site, server
+
+
+def told(crawl: CrawlJob) -> dict[str, Any]:
+    assert crawl.change_summary is not None
+    return crawl.change_summary
+
+
+def changed(crawl: CrawlJob) -> list[str]:
+    return sorted("/" + url.rpartition("/")[2] for url in told(crawl)["changed_page_urls"])
+
+
+@pytest.mark.parametrize("trouble", ["503 Busy", "401 Unauthorized", "closed", "silent"])
+def test_a_page_without_its_data_is_not_compared(two_lanes: TwoLanes, trouble: str) -> None:
+    with shop() as (site, server):
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.trouble = trouble
+        for _ in range(2):
+            crawl = two_lanes.again(crawl, seconds=120)
+            assert (changed(crawl), told(crawl)["summary"]["removed_pages"]) == ([], 0)
+            assert (told(crawl)["coverage"]["expected"], told(crawl)["coverage"]["compared"]) == (3, 1)
+            assert told(crawl)["coverage"]["sentence"]
+        site.trouble = None
+        site.lines["a"][3] = "The lamp number three was sold"
+        crawl = two_lanes.again(crawl)
+        assert changed(crawl) == ["/a"], "what was edited meanwhile is told"
+
+
+def test_a_first_page_without_its_data_leads_where_it_led(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.trouble, site.down = "500 Oops", {"/api/"}
+        site.lines["a"][3] = "The lamp number three was sold"
+        crawl = two_lanes.again(crawl)
+        assert changed(crawl) == ["/a"]
+        assert told(crawl)["coverage"]["compared"] == 2
+
+
+def test_what_never_answered_is_no_reason_not_to_compare(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.lines["a"] = ["All lamps are sold"]
+        crawl = two_lanes.again(crawl)
+        assert changed(crawl) == ["/a"]
+
+
+def test_a_page_that_shows_as_much_without_some_data_is_compared(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        site.extra = "200 OK"
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.extra = "500 Oops"
+        site.lines["a"][3] = "The lamp number three was sold"
+        crawl = two_lanes.again(crawl)
+        assert changed(crawl) == ["/a"]
