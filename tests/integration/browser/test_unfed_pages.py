@@ -15,7 +15,8 @@ from tests.integration.raw_server import Request, Server, response, serving
 pytestmark = pytest.mark.slow
 
 SHELL = """<!doctype html><html><head><title>%s</title></head><body><h1>%s</h1>
-<p>The shop of the old harbour sells lamps of all kinds</p><p>Open on all days but Sundays from nine to five</p><div id=list></div><script>
+<p>The shop of the old harbour sells lamps of all kinds</p><p>Open on all days but Sundays from nine to five</p>
+<div id=list></div><script>
 fetch('/api/me').catch(() => 0); fetch('/api/extra').catch(() => 0);
 fetch('/api%s').then(r => r.ok ? r.json() : {lines: ['Nothing to show.'], links: []}).then(data => {
   list.innerHTML = data.lines.map(line => '<p>' + line + '</p>').join('')
@@ -42,13 +43,16 @@ class Shop:
         if path.startswith("/api/"):
             return self._data(path)
         name = path.strip("/") or "home"
-        return response((SHELL % (name, name, path)).encode()) if name in ("home", "a", "b") else response(b"", "404 No")
+        if name not in ("home", "a", "b"):
+            return response(b"", "404 Not Found")
+        return response((SHELL % (name, name, path)).encode())
 
     def _data(self, path: str) -> bytes | None:
         if (trouble := self.trouble) and path in self.down:
             time.sleep(20 if trouble == "silent" else 0)
             return response(b"{}", trouble, JSON) if trouble[0].isdigit() else None
-        lines = self.lines.get(path.removeprefix("/api/"), [f"Lamp {n} of the shop is on its own page" for n in range(9)])
+        all_lamps = [f"Lamp {n} of the shop is on its own page" for n in range(9)]
+        lines = self.lines.get(path.removeprefix("/api/"), all_lamps)
         links = ["/a", "/b"] if path == "/api/" else []
         return response(json.dumps({"lines": lines, "links": links}).encode(), "200 OK", JSON)
 
