@@ -59,4 +59,4 @@ def test_what_title_and_heading_both_say_is_told_once() -> None:
 def test_a_mail_shows_the_context_in_a_line_before() -> None:
     digest = PageDigest("https://a/x", None, (LineChange("✓", "✗", "Support"), LineChange("a", "b")), more=0)
     (section,) = change_sections({"changed_page_urls": ["https://a/x"]}, [digest])
-    assert list(section.lines) == ["Support:", "- ✓", "+ ✗", "- a", "+ b"]
+    assert list(section.lines) == ["“Support”:", "- ✓", "+ ✗", "- a", "+ b"]
