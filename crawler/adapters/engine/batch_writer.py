@@ -137,8 +137,10 @@ SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
         SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
     ELSE false END,
     p.word_count,
-    (SELECT u.rendering -> 'unfed' FROM crawl_discovered_urls u
-     WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url LIMIT 1)
+    CASE WHEN p.crawl_method = 'crawl4ai' THEN (
+        SELECT u.rendering -> 'unfed' FROM crawl_discovered_urls u
+        WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url LIMIT 1)
+    END
 FROM crawled_pages p
 LEFT JOIN LATERAL (
     SELECT u.reason, u.rendering, v.crawl_method
