@@ -146,6 +146,7 @@ def test_a_missing_schema_is_told_and_mended(configured: Cli, make_database: Mak
     assert configured("project", "list").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_redis_that_evicts_keys_is_refused(
     configured: Cli, client: redis.Redis, make_migrated_database: MakeDatabase
 ) -> None:

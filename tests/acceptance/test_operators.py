@@ -86,6 +86,7 @@ def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_folded_ones(stage: Stage)
     assert max(map(len, rest)) <= 40
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [

@@ -16,6 +16,8 @@ from tests.integration.defects import html, spoil
 from tests.integration.live_engine import running_engine
 from tests.site.client import Site
 
+pytestmark = pytest.mark.slow
+
 
 class Stage(NamedTuple):
     cli: Cli

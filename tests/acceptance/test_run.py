@@ -188,6 +188,7 @@ def test_unusable_arguments_are_one_sentence(cli: Cli, arguments: tuple[str, ...
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -57,22 +57,22 @@ def crawl(up: Running, project: str) -> None:
     def compared() -> Any:
         return up("GET", f"/projects/{project}/crawl-history/{started}/changes")["state"] != "not_yet"
 
-    eventually(lambda: up("GET", f"/crawl/{started}")["status"] == "completed" or None, 60, "it ends")
-    eventually(lambda: compared() or None, 60, "it is compared")
+    eventually(lambda: up("GET", f"/crawl/{started}")["status"] == "completed" or None, 120, "it ends")
+    eventually(lambda: compared() or None, 120, "it is compared")
 
 
 def test_an_index_is_kept_fresh_from_the_feed(up: Running, shop: Site, tmp_path: Path) -> None:
     project, file = up.project("Index", shop.url()), str(tmp_path / "index.sqlite")
     up("PATCH", f"/projects/{project}", {"settings": {"ingest": True}})
     crawl(up, project)
-    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["ingested"] >= 3 or None, 60, "documents")
+    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["ingested"] >= 3 or None, 120, "documents")
     assert "3 changes" in run(up, "rag_index.py", file, project)
     assert f"{shop.url('/kettle')}: " in run(up, "rag_index.py", file, project, "Kettle")
     lay(shop, {"/pan": price("Pan", "8 € now")})
     shop.remove("/kettle")
     crawl(up, project)
-    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["removed"] or None, 60, "a tombstone")
-    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["pending"] == 0 or None, 60, "all are made")
+    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["removed"] or None, 120, "a tombstone")
+    eventually(lambda: up("GET", f"/projects/{project}/documents/counts")["pending"] == 0 or None, 120, "all are made")
     run(up, "rag_index.py", file, project)
     told = run(up, "rag_index.py", file, project, "Kettle Pan")
     assert told.startswith("0 changes\n")
@@ -97,7 +97,7 @@ def test_a_script_for_firecrawl_needs_no_other_change_than_its_address(up: Runni
         def told() -> list[str]:
             return [post.json["type"] for post in posts]
 
-        eventually(lambda: told()[-1:] == ["crawl.completed"] or None, 60, "the end is told")
+        eventually(lambda: told()[-1:] == ["crawl.completed"] or None, 120, "the end is told")
     assert told() == ["crawl.started", *["crawl.page"] * 4, "crawl.completed"]
     secret = SETTINGS["CRAWLER_WEBHOOK_SECRET"].encode()
     for post in posts:

@@ -21,9 +21,9 @@ def seconds_until_found(up: Running, site: Site, number: int) -> float:
     lay(site, {"/": page(title=f"Page {number}", body=f"<p>unique{number} bread and butter.</p>")})
     project = up.project(f"Notebook {number}", site.url())
     crawl = up.cli.json("source", "crawl", project, site.url())["crawl_id"]
-    eventually(lambda: up("GET", f"/crawl/{crawl}")["status"] == "completed", 60, "the crawl is over")
+    eventually(lambda: up("GET", f"/crawl/{crawl}")["status"] == "completed", 120, "the crawl is over")
     began = time.monotonic()
-    eventually(lambda: up("GET", f"/projects/{project}/search?q=unique{number}")["items"], 60, "its text is found")
+    eventually(lambda: up("GET", f"/projects/{project}/search?q=unique{number}")["items"], 120, "its text is found")
     return time.monotonic() - began
 
 

@@ -73,18 +73,18 @@ def test_every_row_of_a_file_is_fetched_extracted_and_classified_once_although_w
         answers = tmp_path / "answers.sqlite"
         with consuming(broker_of(up), answers):
             assert up("POST", "/queue/run")["entries"] == len(rows)
-            eventually(lambda: len(asked(site)) > len(rows) / 4, 30, "it is under way")
+            eventually(lambda: len(asked(site)) > len(rows) / 4, 120, "it is under way")
             assert up.kill("fetch-", "compare-", "extraction_child")
 
             def counts() -> dict[str, int]:
                 found: dict[str, int] = up("GET", "/queue/counts")["counts"]
                 return found
 
-            eventually(lambda: counts()["done"] > len(rows) / 3, 60, "extraction is under way")
+            eventually(lambda: counts()["done"] > len(rows) / 3, 120, "extraction is under way")
             up.kill("extraction_child", "compare-")
             eventually(lambda: counts()["done"] + counts()["failed"] == len(rows), 90, "all entries ended")
             good = len(rows) - 2
-            eventually(lambda: len(classified(answers)) >= good, 30, "all are classified")
+            eventually(lambda: len(classified(answers)) >= good, 120, "all are classified")
             time.sleep(1)
         assert Counter({name: n for name, n in counts().items() if n}) == Counter(done=good, failed=2)
         failed = {entry["source_url"]: entry for entry in up("GET", "/queue?status=failed")["items"]}

@@ -29,7 +29,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def test_a_crawl_is_cancelled_once_and_asks_for_nothing_afterwards(up: Running, site: Site) -> None:
     project = up.project("Cancelled", site.url())
     slow = up("POST", f"/projects/{project}/phases/crawl/run", {"delay_seconds": 0.8}, status=202)["crawl_id"]
-    eventually(site.requests, 60, "it began")
+    eventually(site.requests, 120, "it began")
     for _ in range(2):
         up("POST", f"/crawl/{slow}/cancel", status=204)
     assert up("GET", f"/crawl/{slow}")["status"] == "cancelled"

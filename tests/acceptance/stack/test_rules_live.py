@@ -70,9 +70,9 @@ def crawled(world: World, **config: Any) -> dict[str, Any]:
     """The next crawl by the schedule, when it is over and its notices were sent or wait."""
     up, before, told = world.up, len(world.up.history(world.project)), notified(world.up)
     up.due_soon(world.project, **config)
-    eventually(lambda: len(up.history(world.project)) > before, 60, "it began")
-    eventually(lambda: up.history(world.project)[0]["completed_at"], 60, "it is over")
-    eventually(lambda: notified(up) > told, 60, "its notices are sent")
+    eventually(lambda: len(up.history(world.project)) > before, 120, "it began")
+    eventually(lambda: up.history(world.project)[0]["completed_at"], 120, "it is over")
+    eventually(lambda: notified(up) > told, 120, "its notices are sent")
     return up.history(world.project)[0]
 
 
@@ -110,20 +110,20 @@ def test_each_rule_tells_whom_it_should_and_the_backtest_agrees(world: World) ->
     (trial,) = up("POST", f"{path}/schedule/backtest", {})["crawls"]
     why = {one["url"].removeprefix(site.url().rstrip("/")): one["why"] for one in trial["now"]["reasons"]}
     assert why == TOLD | {"/oar": "price 30 $ → 20 $, −33.3 %"}, "mutes are for a while: a backtest has none"
-    eventually(lambda: len(world.mails()) >= 2, 30, "who is told at once")
+    eventually(lambda: len(world.mails()) >= 2, 120, "who is told at once")
     mails = {mail.to[0]: mail for mail in world.mails()}
     assert set(mails) == {"ops@example.org", "cheap@example.org"}
     assert mails["cheap@example.org"].mail["Subject"] == f"Now {TOLD['/lamp']}"
     text = mails["ops@example.org"].text()
     assert [words for words in TOLD.values() if words not in text] == []
     assert "You asked to be told: " + site.url("/oar") not in text
-    eventually(lambda: len(world.posts) == 2, 30, "the webhook and the chat")
+    eventually(lambda: len(world.posts) == 2, 120, "the webhook and the chat")
     assert {"told": 1} in [post.json for post in world.posts]
 
     feed = up("POST", "/change-feeds", {"project_id": world.project})["address"]
     atom = requests.get(f"{up.address}/feeds/{feed.rpartition('/')[2]}", timeout=30).text
     assert [words for words in ("refund", "/news/1", TOLD["/sail"]) if words not in atom] == []
-    eventually(lambda: crawl["id"] in str(up("GET", f"{path}/documents")), 60, "documents name the crawl")
+    eventually(lambda: crawl["id"] in str(up("GET", f"{path}/documents")), 120, "documents name the crawl")
     notices = {one["target"]: one for one in world.notices()}
     assert [notices[f"{name}@example.org"]["status"] for name in ("digest", "asleep")] == ["held", "held"]
     known = up("POST", f"/notifications/{notices['ops@example.org']['id']}/acknowledge")

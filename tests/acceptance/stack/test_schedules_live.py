@@ -54,7 +54,7 @@ class World(NamedTuple):
 def world(up: Running, inbox: Inbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("watched")
     with receiving_posts() as (hook, posts), Site(folder, hosts=1, pages=3) as site:
-        eventually(lambda: requests.get(up.flower, timeout=30).ok, 60, "Flower looks on from the beginning")
+        eventually(lambda: requests.get(up.flower, timeout=30).ok, 120, "Flower looks on from the beginning")
         yield World(up, site, inbox, len(inbox.mails), hook, posts, up.project("Acme Coffee", site.url()))
 
 
@@ -63,8 +63,8 @@ def crawled(world: World, project: str, **config: Any) -> dict[str, Any]:
     up, before = world.up, len(world.up.history(project))
     told = notified(up)
     up.due_soon(project, **config)
-    eventually(lambda: _ended(up.history(project), before), 45, "the scheduled crawl is over")
-    eventually(lambda: notified(up) > told, 20, "its notify task is done")
+    eventually(lambda: _ended(up.history(project), before), 120, "the scheduled crawl is over")
+    eventually(lambda: notified(up) > told, 120, "its notify task is done")
     return up.history(project)[0]
 
 
@@ -165,7 +165,7 @@ def test_two_beats_start_each_slot_once(world: World) -> None:
     project = up.project("Twice", world.site.url())
     with second_beat(up) as other:
         up.due_soon(project)
-        eventually(lambda: _ended(up.history(project), 0), 60, "the slot was run")
+        eventually(lambda: _ended(up.history(project), 0), 120, "the slot was run")
         assert other.is_running()
         time.sleep(2 * BEAT_LOOP_SECONDS)  # a second start would come with the other's next round
         assert len(up.history(project)) == 1
@@ -182,9 +182,9 @@ def test_beat_dies_with_redis_and_comes_back_and_no_slot_is_missed_or_doubled(wo
     servers = json.loads((up.cli.data_dir / "servers" / "state.json").read_text())
     os.kill(int(servers["valkey"]["pid"]), signal.SIGKILL)
     before.kill()  # by itself it might not even notice; its lock outlives it
-    newest = eventually(lambda: _ended(_history(up, project), 0), 60, "the slot was run")
+    newest = eventually(lambda: _ended(_history(up, project), 0), 120, "the slot was run")
     assert newest["status"] == "completed"
-    eventually(lambda: beat(up).pid != before.pid, 30, "another beat runs")
+    eventually(lambda: beat(up).pid != before.pid, 120, "another beat runs")
     assert len(up.history(project)) == 1
     (run,) = up("GET", f"/projects/{project}/schedule")["runs"]
     assert run["outcome"] == "started"
@@ -216,4 +216,4 @@ def beat(up: Running) -> psutil.Process:
         found = [child for child in up.process.children() if "workers.beat.BeatScheduler" in words_of(child)]
         return found[0] if found else None
 
-    return eventually(find, 60, "beat runs")
+    return eventually(find, 120, "beat runs")

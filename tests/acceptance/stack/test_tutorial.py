@@ -80,7 +80,7 @@ def test_the_tutorial_leads_to_the_first_alert(tmp_path: Path) -> None:
         terminals.enter_context(reader.leave_running(service, "Ctrl-C stops everything"))
         assert "you@example.org" in reader.type(schedule)
         reader.type(edit)
-        eventually(lambda: "+ Wheat bread: 3.95" in mails.read_text(), 60, "the first alert")
+        eventually(lambda: "+ Wheat bread: 3.95" in mails.read_text(), 120, "the first alert")
         assert "+ Visitors today: 23" in mails.read_text()
         *lines, changes = silence.strip().splitlines()
         reader.type("\n".join(lines))

@@ -90,6 +90,7 @@ def test_two_entries_that_lead_to_one_page_share_its_extraction(extraction: Extr
     assert {entry["extraction_id"] for entry in extraction.entries()} == {row["id"]}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_extracted_fails_with_its_reason_and_the_others_go_on(
     extraction: Extraction, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

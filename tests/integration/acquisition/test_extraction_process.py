@@ -44,6 +44,7 @@ def works(extract: ExtractionProcess) -> bool:
     return isinstance(found, PageFields) and found.text == "Still here"
 
 
+@pytest.mark.slow
 def test_many_pages_go_through_one_process(extract: ExtractionProcess) -> None:
     rules = read_selectors({"fields": {"a": "p"}})
     for number in range(20):
@@ -96,6 +97,7 @@ def test_a_broken_pdf_fails_alone(extract: ExtractionProcess) -> None:
     assert works(extract)
 
 
+@pytest.mark.slow
 def test_a_process_killed_from_outside_is_told_as_lost(extract: ExtractionProcess) -> None:
     works(extract)
     threading.Timer(0.5, os.kill, (child(extract), signal.SIGKILL)).start()
@@ -123,6 +125,7 @@ def test_the_process_ends_with_its_parent() -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with ExtractionProcess(20) as extract:
         read = PdfTexts(lambda: extract)

@@ -56,6 +56,7 @@ def test_what_takes_too_long_is_a_problem_with_a_stable_code_and_a_sentence(serv
     assert "This page is too large to be read." in whole
 
 
+@pytest.mark.slow
 def test_the_dashboard_says_it_where_the_answer_would_stand(service: Service, crawl: CrawlJob) -> None:
     visitor = Visitor(service.client, secret(service.engine))
     trial = visitor.get(f"/projects/{crawl.project_id}/noise/trial?kind=regex&value=of+7")
@@ -64,6 +65,7 @@ def test_the_dashboard_says_it_where_the_answer_would_stand(service: Service, cr
     assert (shown.status_code, SLOW in shown.text) == (200, True)
 
 
+@pytest.mark.slow
 def test_no_more_than_three_have_pages_judged_at_once_and_the_service_answers_meanwhile(
     service: Service, crawl: CrawlJob
 ) -> None:
@@ -74,6 +76,7 @@ def test_no_more_than_three_have_pages_judged_at_once_and_the_service_answers_me
         assert service("GET", f"/projects/{crawl.project_id}").status_code == 200
 
 
+@pytest.mark.slow
 def test_one_caller_never_has_all_judges(service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "PEOPLE", judging.PEOPLE._replace(page_seconds=30.0))
     where, tools = page_of(service, crawl), service.engine.tools

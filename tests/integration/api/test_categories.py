@@ -51,6 +51,7 @@ def test_a_wrong_selector_is_refused_with_a_sentence_that_shows_where(service: S
     assert service("GET", "/categories/hotel").status_code == 404
 
 
+@pytest.mark.slow
 def test_selectors_that_never_end_are_refused(service: Service, crawler: Engine) -> None:
     crawler.tools.acquisition.manage_categories._trial_seconds = 1.0
     told = put(service, "hotel", {"include": ["xpath://*[count(//*[count(//*[count(//*)>1])>1])>1]"]}).json()

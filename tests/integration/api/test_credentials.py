@@ -62,6 +62,7 @@ def test_they_are_set_listed_by_origin_and_name_replaced_and_removed(service: Se
         assert service("DELETE", path, params=gone).status_code == 404
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -95,6 +96,7 @@ def test_what_cannot_be_stored_is_refused_without_the_value(
     assert service.get(path)["items"] == []
 
 
+@pytest.mark.slow
 def test_no_answer_of_the_service_has_a_value(service: Service) -> None:
     project = service.project()
     path = f"/projects/{project['id']}/credentials"

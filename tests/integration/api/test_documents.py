@@ -185,6 +185,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_whatever_is_typed_is_answered(service: Service, crawl: CrawlJob) -> None:
     for q in HOSTILE:
         answer = service("GET", f"/projects/{crawl.project_id}/search", params={"q": q})

@@ -43,6 +43,7 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_lists_of_crawls_are_small_however_much_changed(service: Service, large: UUID) -> None:
     store = service.engine.tools.store
     (newest,) = store.list_crawls(large, 1)
@@ -55,6 +56,7 @@ def test_lists_of_crawls_are_small_however_much_changed(service: Service, large:
     assert len(whole["new_page_urls"]) == 20_000
 
 
+@pytest.mark.slow
 def test_checks_of_a_monitor_are_read_in_parts(service: Service, large: UUID) -> None:
     tools = service.engine.tools
     batch = tools.crawls.start(large, urls=["http://example.org/x"], crawl_type=CrawlType.FETCH_ONLY)

@@ -194,6 +194,7 @@ def test_what_is_no_longer_kept_is_told_as_a_gap(service: Service, port: int, cr
     assert in_order([gap, *kept]), "whoever comes back with the gap's number goes on behind it"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("again", [True, False], ids=["then more was told", "then nothing"])
 def test_nothing_kept_at_all_is_a_gap_too(service: Service, port: int, crawl: CrawlJob, again: bool) -> None:
     seen = service.engine.tools.events.read(crawl.id)[-1].seq
@@ -285,6 +286,7 @@ def test_a_process_that_is_asked_to_end_says_so_and_ends(service: Service, crawl
 # -- many, and slow ones ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "direct", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["our protocol", "any server"]
 )
@@ -435,6 +437,7 @@ def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Servi
     assert refused(port, service, missing) == unknown
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("project", "after"), [("none", None), (None, -1), (None, "x"), (None, 2**60)])
 def test_what_cannot_be_asked_for_is_said(
     service: Service, port: int, crawl: CrawlJob, project: str | None, after: Any
@@ -443,6 +446,7 @@ def test_what_cannot_be_asked_for_is_said(
     assert (problem["status"], problem["code"]) == (422, "invalid_request")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("origin", "welcome"),
     [

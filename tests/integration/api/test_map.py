@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from crawler.domain.api_keys import Scope
 from tests.integration.api.test_scrape import Desk, desk
 from tests.integration.handmade import asked, lay, page
@@ -61,6 +63,7 @@ def test_a_map_is_no_baseline_of_crawls(desk: Desk, site: Site) -> None:
     assert again.compared_to == UUID(str(first.id))
 
 
+@pytest.mark.slow
 def test_what_a_map_sees_of_its_site_is_not_remembered_for_other_pages(desk: Desk, site: Site) -> None:
     shell = "<title>App</title><div id=app></div>" + "<script src=/bundle.js></script>" * 3
     lay(site, {"/": shell, "/k": "<p>Words that the server sends."})

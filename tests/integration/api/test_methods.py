@@ -3,6 +3,8 @@
 import re
 from uuid import uuid4
 
+import pytest
+
 from tests.integration.api.conftest import Service
 from tests.integration.handmade import lay
 from tests.site.client import Site
@@ -10,6 +12,7 @@ from tests.site.client import Site
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
+@pytest.mark.slow
 def test_a_refused_method_is_told_all_that_the_path_takes(service: Service) -> None:
     for path, operations in service.get("/openapi.json")["paths"].items():
         taken = {method.upper() for method in operations}

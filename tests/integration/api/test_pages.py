@@ -75,7 +75,7 @@ def test_pages_are_listed_by_url_and_filtered(service: Service, crawl: CrawlJob,
     assert "content_text" not in service.get(path)["items"][0], "a list carries no texts"
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 5000])
 def test_filters_find_everything_however_few_rows_are_looked_at_at_once(
     service: Service, crawl: CrawlJob, site: Site, most: int

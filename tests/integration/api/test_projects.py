@@ -32,6 +32,7 @@ def test_a_name_is_used_once(service: Service) -> None:
     assert renamed.status_code == 409
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("body", "code"),
     [

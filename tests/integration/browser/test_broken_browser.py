@@ -25,6 +25,7 @@ def engine_settings(tmp_path: Path) -> dict[str, object]:
     return {"chromium": program, "shift_seconds": 20, "data_dir": tmp_path / "data"}
 
 
+@pytest.mark.slow
 def test_pages_are_stored_as_the_server_sends_them_with_a_note(two_lanes: TwoLanes) -> None:
     with pages({"/": SHELL, "/a": f"<p>{'Plenty of words. ' * 30}</p>"}) as site:
         crawl = two_lanes.crawl(site.url("/"))

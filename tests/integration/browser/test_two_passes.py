@@ -294,6 +294,7 @@ def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) 
     assert (crawl.status, crawl.pages_crawled, crawl.rendered) == (CrawlStatus.COMPLETED, 2, 0)
 
 
+@pytest.mark.slow
 def test_a_page_that_goes_on_inside_its_hosts_gap_leaves_a_hint_for_the_moment_it_may(two_lanes: TwoLanes) -> None:
     """Nobody is in the other lane to see it: without the hint it would wait for the reconciler."""
     with pages({"/": shell()}) as site:

@@ -108,6 +108,7 @@ def test_pages_that_are_refused_for_several_runs_are_neither_forgotten_nor_quiet
     assert (told(crawl)["new_page_urls"], coverage(crawl)["failing"]) == ([], False)
 
 
+@pytest.mark.slow
 def test_an_address_that_leads_on_and_shows_the_wall_meanwhile_is_neither_new_nor_removed(
     crawler: Engine, site: Site
 ) -> None:
@@ -193,6 +194,7 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("max_pages", "new"), [(6, []), (100, ["/fresh"])], ids=["limited", "whole"])
 def test_what_a_blind_crawl_did_not_meet_is_not_new(
     crawler: Engine, site: Site, max_pages: int, new: list[str]
@@ -302,7 +304,7 @@ REFUSALS: dict[str, Callable[[Request], bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("how", REFUSALS)
 @pytest.mark.parametrize("pages", [1, 3])
 def test_credentials_that_the_site_takes_no_more_are_said_and_its_sign_in_page_is_no_page(
@@ -338,6 +340,7 @@ def test_a_site_that_refuses_the_credentials_at_its_first_page_says_so(crawler: 
     assert f"renew the credentials of {project.name}." in str(crawl.error_message)
 
 
+@pytest.mark.slow
 def test_a_page_behind_a_wall_is_the_same_page_when_another_spelling_of_its_address_is_met_first(
     crawler: Engine, site: Site
 ) -> None:
@@ -387,6 +390,7 @@ def test_a_new_page_to_which_links_lead_by_redirects_is_new_on_a_site_that_asks_
     assert (paths_of(told(crawl)["new_page_urls"]), told(crawl)["not_compared_urls"]) == (["/fresh"], [])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("outage", ["wall", "error"])
 def test_a_page_to_which_links_lead_by_redirects_is_compared_again_after_an_outage(
     crawler: Engine, site: Site, outage: str

@@ -194,6 +194,7 @@ def test_a_long_comparison_ends_when_others_have_the_long_turn_and_is_made_later
     assert crawler.tools.redis.keys("cr:compare:*") == [], "nothing is left behind"
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_to_stop_leaves_the_comparison_to_another_and_that_is_no_failure(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:

@@ -120,7 +120,7 @@ def crawls(crawler: Engine, first: CrawlJob, count: int) -> list[list[str]]:
     return found
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("failing", [1, 2, 4], ids="failed in {} crawls".format)
 @pytest.mark.parametrize("linked", [True, False], ids=["still linked", "unlinked"])
 def test_a_page_that_failed_and_is_gone_then_is_told_as_removed_once(
@@ -138,6 +138,7 @@ def test_a_page_that_failed_and_is_gone_then_is_told_as_removed_once(
     assert crawls(crawler, crawl, 3) == [[site.url("/a")], [], []]
 
 
+@pytest.mark.slow
 def test_a_page_that_failed_and_redirects_then_is_told_once(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     fault = site.set_fault("/a", status=500)
@@ -147,6 +148,7 @@ def test_a_page_that_failed_and_redirects_then_is_told_once(crawler: Engine, sit
     assert crawls(crawler, crawl, 2) == [[site.url("/a")], []]
 
 
+@pytest.mark.slow
 def test_a_page_that_was_told_as_removed_is_not_told_again_when_it_fails_in_between(
     crawler: Engine, site: Site
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_page_that_was_told_as_removed_is_not_told_again_when_it_fails_in_betw
     assert crawls(crawler, crawl, 2) == [[], []]
 
 
+@pytest.mark.slow
 def test_a_page_that_failed_was_removed_and_is_back_is_new_once(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     fault = site.set_fault("/a", status=500)

@@ -241,6 +241,7 @@ def test_a_crawl_that_stopped_at_max_pages_learns_too(crawler: Engine, site: Sit
     assert (second.end_reason, second.pages_crawled, looks(crawler, second)) == (EndReason.MAX_PAGES, 8, [])
 
 
+@pytest.mark.slow
 def test_twenty_pages_at_most_are_looked_at_twice_and_none_that_did_not_change(crawler: Engine, site: Site) -> None:
     lay_pages(site, 30)
     first = crawler.crawl(site.url(), learn_noise=True, use_sitemaps=False)

@@ -58,7 +58,7 @@ def test_a_page_nothing_links_to_any_more_but_that_answers_is_a_page_as_before(c
     assert (told(second)["summary"]["unchanged_pages"], second.pages_crawled) == (2, 3)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "fault",
     [
@@ -234,6 +234,7 @@ def test_a_removal_that_one_crawl_could_not_verify_is_told_by_the_next(crawler: 
     assert told(crawler.again(third))["removed_page_urls"] == [], "once"
 
 
+@pytest.mark.slow
 def test_a_page_that_can_never_be_looked_at_is_given_up_after_three_crawls(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     unlink(site, "/a")
@@ -381,7 +382,7 @@ def test_that_a_page_is_back_is_told_if_its_end_was(crawler: Engine, site: Site,
         assert told(crawl)["changed_page_urls"] == []
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 def test_that_many_pages_are_back_is_told(crawler: Engine, site: Site) -> None:
     """They said one and the same in place of a third of the site, and how to sign in."""
     gone, kept = [f"/gone/{n}" for n in range(10)], [f"/kept/{n}" for n in range(16)]
@@ -396,6 +397,7 @@ def test_that_many_pages_are_back_is_told(crawler: Engine, site: Site) -> None:
     assert told(crawl)["changed_page_urls"] == sorted(map(site.url, gone))
 
 
+@pytest.mark.slow
 def test_that_pages_are_back_is_told_if_a_redirect_for_the_time_being_was_told_as_their_end(
     crawler: Engine, site: Site
 ) -> None:
@@ -420,7 +422,7 @@ def test_that_pages_are_back_is_told_if_a_redirect_for_the_time_being_was_told_a
 # ---- where a barrier leads is no page of the site
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize("target", ["/login?next={}", "/maintenance"])
 def test_where_a_barrier_leads_is_neither_new_when_it_comes_nor_removed_when_it_goes(
@@ -458,7 +460,7 @@ def test_a_page_that_others_still_lead_to_is_told_when_it_is_gone(crawler: Engin
     assert site.url("/shop") in removed_in(crawler.again(crawl))
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", [True, False])
 def test_pages_that_lead_to_one_place_for_the_time_being_are_removed_when_they_do_so_again(
     crawler: Engine, site: Site, linked: bool
@@ -491,7 +493,7 @@ def test_pages_behind_a_sign_in_page_are_never_removed_however_long_it_stands(cr
     assert notes == [1, 1, 1, 1], "each crawl says what it could not see"
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("edited", [True, False])
 def test_a_page_that_was_unlinked_for_several_crawls_is_compared_with_what_it_was(
     crawler: Engine, site: Site, edited: bool

@@ -151,6 +151,7 @@ OLD_ADDRESSES = ("404", "301", "says-so", "refresh")
 """What the old address of a page says after it was renamed."""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("edit", ["", "<p>And one more boat was sunk.</p>"], ids=["as-it-was", "edited"])
 def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Site, edit: str) -> None:
     """Its old address is still linked."""

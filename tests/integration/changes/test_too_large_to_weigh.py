@@ -83,6 +83,7 @@ def test_a_rule_that_takes_minutes_costs_its_pages_and_nothing_else(crawler: Eng
     assert {one.url for one in found.by_hash} <= {site.url("/boxes")}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("little_time")
 def test_all_pages_together_have_a_bound_too(crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "COMPARISON", Limits(page_seconds=0.3, total_seconds=0.25))
@@ -91,6 +92,7 @@ def test_all_pages_together_have_a_bound_too(crawler: Engine, site: Site, monkey
     assert reasons == {site.url("/large"): "too_large_to_weigh", site.url("/small"): "no_time_to_weigh"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("little_time")
 def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) -> None:
     tools = crawler.tools

@@ -162,6 +162,7 @@ def test_a_line_beside_a_rotating_advertisement_still_counts(crawler: Engine) ->
         assert crawler.tools.changes.manage_noise.list_rules(first.project_id), "the advertisement was learned"
 
 
+@pytest.mark.slow
 def test_a_sign_in_page_at_every_address_is_one_note_and_what_happened_meanwhile_is_told_after_it(
     crawler: Engine, site: Site
 ) -> None:
@@ -204,6 +205,7 @@ def test_pages_that_all_lead_to_one_place_are_one_note_and_are_not_new_when_they
     assert (told(third), told(third, "new_page_urls")) == (["p5"], [])
 
 
+@pytest.mark.slow
 def test_pages_without_links_that_lead_to_a_login_are_not_new_when_they_are_back(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda _: "")
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -72,6 +72,7 @@ WAYS_BACK: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("links_to_form", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", WAYS_BACK)
 def test_a_sign_in_page_that_shares_its_path_with_all_others_is_one(

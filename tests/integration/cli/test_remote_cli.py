@@ -130,6 +130,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
     )
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "words",
     [
@@ -211,6 +212,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, place: str) -> None:
     at: Place = getattr(stage, place)
@@ -236,6 +238,7 @@ def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, plac
         assert stage.told(at, "queue", *wrong, status=2)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_path: Path, place: str) -> None:
     at: Place = getattr(stage, place)
@@ -456,6 +459,7 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
     assert "CRAWLER_API_KEY" in stage.told(reader, "project", "list", status=1)
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize(
     ("words", "status"),
     [
@@ -529,6 +533,7 @@ def mutes_of(stage: Stage) -> list[Mute]:
     return tools.notices.mutes.of_project(UUID(stage.names["PROJECT"]), tools.clock())
 
 
+@pytest.mark.slow
 def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     rule = ("--pattern", "/", "--field", "words=text p", "--tell", "words changed")
     for place in (stage.here, stage.there):
@@ -755,6 +760,7 @@ def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -
         assert stage.json("schedule", "show", "MAILS")["warnings"][0].startswith(words)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "words",
     [
@@ -812,6 +818,7 @@ def test_changes_without_text_name_the_pages_alone(stage: Stage) -> None:
     assert "New words" not in shown
 
 
+@pytest.mark.slow
 def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> None:
     lay(stage.site, {"/shop": page(title="Our \x1b[31mshop", body="<h1>Shop</h1><p>Sourdough every \x1b[2Jday.</p>")})
     crawl = stage.engine.crawl(stage.site.url("/shop"), ingest=True, use_sitemaps=False)
@@ -858,6 +865,7 @@ def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
     assert stage.engine.tools.store.get_crawl(UUID(shown["crawl_id"])).project_id == UUID(shown["project_id"])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("address", ["127.0.0.62:8902", "localhost:8902", "[::1]:8902"])
 def test_a_site_that_the_workers_may_not_reach_is_not_watched(stage: Stage, address: str) -> None:
     tools = stage.engine.tools
@@ -926,6 +934,7 @@ def test_a_page_is_told_alone_by_its_url(stage: Stage) -> None:
         assert "There is no crawl and no project" in stage.told(place, "changes", "http://else.example/a", status=4)
 
 
+@pytest.mark.slow
 def test_a_failed_crawl_does_not_hide_the_one_before(stage: Stage, tmp_path: Path) -> None:
     engine, url = stage.engine, stage.site.url
     lay(stage.site, {"/failing": page(body="<p>First words of it.</p>")})

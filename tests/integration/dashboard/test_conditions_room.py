@@ -2,6 +2,8 @@
 
 from urllib.parse import urlencode
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.ids import new_id
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
@@ -37,6 +39,7 @@ def test_conditions_of_a_project_are_kept_shown_and_taken_back(crawler: Engine, 
     assert crawler.tools.notices.set_schedule.get(project.id).config.conditions is None
 
 
+@pytest.mark.slow
 def test_conditions_are_tried_on_past_crawls(crawler: Engine, site: Site, visitor: Visitor) -> None:
     lay(site, {"/": page(body="<p>One.</p>")})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -70,6 +73,7 @@ def test_a_notice_is_acknowledged_and_one_that_waits_says_until_when(crawler: En
     assert "/acknowledge" not in visitor.get(room).text
 
 
+@pytest.mark.slow
 def test_a_chat_is_added_with_its_token_masked_and_its_words_are_shown_first(
     crawler: Engine, site: Site, visitor: Visitor
 ) -> None:

@@ -110,6 +110,7 @@ def window(house: House, furnished: dict[str, Any]) -> Page:
     return house.page({"width": 1280, "height": 900})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["crawl", *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES if name != "crawl")]
 )

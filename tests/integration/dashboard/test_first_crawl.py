@@ -142,6 +142,7 @@ def test_a_first_page_without_links_is_said(crawler: Engine, visitor: Visitor, s
     assert "whole site" not in told
 
 
+@pytest.mark.slow
 def test_what_was_found_out_about_queries_is_said(crawler: Engine, visitor: Visitor) -> None:
     with served(forum) as (url, _):
         told = outcome(visitor, crawler.crawl(url, use_sitemaps=False))

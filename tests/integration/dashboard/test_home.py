@@ -140,6 +140,7 @@ def test_all_are_marked_as_read(crawler: Engine, visitor: Visitor, site: Site) -
     assert "Nothing unread" in visitor.get("/?feed=unread").text
 
 
+@pytest.mark.slow
 def test_a_comparison_that_is_repeated_leaves_what_was_read(crawler: Engine, visitor: Visitor, site: Site) -> None:
     changed = edited(crawler, site, 40, 45)
     visitor.post(f"/feed/{changed.id}/read")
@@ -274,6 +275,7 @@ def test_a_project_can_be_crawled_from_its_row(crawler: Engine, visitor: Visitor
     assert answer.headers["location"].startswith("/crawls/")
 
 
+@pytest.mark.slow
 def test_the_feed_goes_on_below(crawler: Engine, visitor: Visitor, site: Site) -> None:
     edited(crawler, site, *range(40, 48))
     text = visitor.get("/").text

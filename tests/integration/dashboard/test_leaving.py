@@ -38,6 +38,7 @@ def test_a_stream_nobody_reads_any_more_is_left_in_any_moment(redis_url: str) ->
     assert not thread.is_alive(), "somebody never left"
 
 
+@pytest.mark.slow
 def test_who_is_sent_away_while_it_catches_up_leaves_its_seat(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = count()
 

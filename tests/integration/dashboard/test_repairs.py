@@ -145,6 +145,7 @@ def prices(rye: str) -> str:
     return page(body="".join(f'<h2>{name}</h2><p class="cost">{cost}</p>' for name, cost in goods))
 
 
+@pytest.mark.slow
 def test_a_bare_value_stands_beside_what_it_is_a_value_of(crawler: Engine, visitor: Visitor, site: Site) -> None:
     lay(site, {"/": prices("4.00")})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -161,6 +162,7 @@ def test_a_bare_value_stands_beside_what_it_is_a_value_of(crawler: Engine, visit
     assert "ignores 3 lines of this page, not this one alone" in asked
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_tried_shows_the_lines_it_leaves_out(crawler: Engine, visitor: Visitor, site: Site) -> None:
     def shop(price: int, offer: str) -> str:
         return page(body=f"<p>Rye loaf {price} coins</p><p class=offer>{offer}</p><p>Open daily, all year round.</p>")

@@ -140,6 +140,7 @@ def test_a_stranger_has_one_share_of_the_threads_whatever_cookie_is_sent(
         assert full.get(path, headers=cookie).status_code == 503, path
 
 
+@pytest.mark.slow
 def test_no_get_changes_anything(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://127.0.0.1:9/")
     crawl = crawler.tools.crawls.start(project.id)

@@ -279,6 +279,7 @@ def menu(shape: tuple[str, str], tea: str, cake: str = "£4.10") -> str:
     return page(body=around.format(one.format("Tea", tea) + one.format("Cake", cake)))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("shape", [TABLE, TERMS, LINES])
 def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other_number_is(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site, shape: tuple[str, str]
@@ -300,6 +301,7 @@ def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other
     assert len(changed_pages(run_by_schedule(crawler, quiet))) == 1, "another row's number is still told"
 
 
+@pytest.mark.slow
 def test_a_rule_for_every_number_of_a_site_is_called_that_and_needs_to_be_asked_for(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -351,6 +353,7 @@ def changed_pages(crawl: CrawlJob) -> list[str]:
     return [url.rpartition("/")[2] for url in (crawl.change_summary or {})["changed_page_urls"]]
 
 
+@pytest.mark.slow
 def test_a_block_of_many_pages_is_ignored_on_the_page_of_the_mail_alone_unless_every_page_is_asked_for(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -450,6 +453,7 @@ def test_what_a_quiet_crawl_found_can_be_sent_afterwards_once(crawler: Engine, v
     assert "Send it now" not in visitor.get(f"/crawls/{crawl.id}/changes").text
 
 
+@pytest.mark.slow
 def test_a_muted_project_says_until_when_on_every_page_about_it(crawler: Engine, visitor: Visitor, site: Site) -> None:
     first = edited(crawler, site, 40)
     told_by_mail(crawler, first)

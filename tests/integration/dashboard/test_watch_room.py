@@ -2,6 +2,8 @@
 
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.integration.dashboard.test_security import Visitor, client, visitor
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -75,6 +77,7 @@ def test_what_is_typed_after_the_trial_is_saved(crawler: Engine, site: Site, vis
     assert tried.count('name="name"') == 1
 
 
+@pytest.mark.slow
 def test_only_the_values_count_if_that_is_ticked(crawler: Engine, site: Site, visitor: Visitor) -> None:
     def lamp(cost: str, delivery: str) -> str:
         return page(body=f"<h1>Lamp</h1><p class=cost>{cost} €</p><p>Delivery takes {delivery} weeks.</p>")

@@ -218,6 +218,7 @@ def test_a_removed_page_leaves_a_tombstone_and_comes_back_as_a_document(crawler:
     assert fresh(crawler, third).total_ingested == 3
 
 
+@pytest.mark.slow
 def test_a_page_that_came_back_and_went_again_before_its_document_was_made_stays_a_tombstone(
     crawler: Engine, site: Site
 ) -> None:
@@ -283,6 +284,7 @@ def test_a_page_that_asks_not_to_be_indexed_any_more_is_taken_out(crawler: Engin
     assert fresh(crawler, second).total_ingested == 2
 
 
+@pytest.mark.slow
 def test_urls_that_have_a_document_are_not_fetched_again_but_what_they_link_to_is(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.ingest()
@@ -380,7 +382,7 @@ def said(crawler: Engine, crawl: CrawlJob, path: str) -> list[tuple[list[str], s
     return [(chunk["headings"], chunk["content"]) for chunk in chunks(crawler, crawl, path)]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("robots", "early"), [("all", False), ("all", True), ("noindex", True)])
 def test_a_wall_is_not_what_a_document_says(
     crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch, robots: str, early: bool

@@ -331,6 +331,7 @@ def test_numbers_too_small_for_postgres_are_zero(crawler: Engine, site: Site, se
     assert crawler.tools.documents.embed() == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("words", ["bread -wooden", 'rye -"wooden box"', "-wooden"])
 def test_what_is_excluded_is_not_found_by_its_meaning_either(
     crawler: Engine, site: Site, server: EmbeddingServer, words: str

@@ -80,6 +80,7 @@ def send_until_gone(stream: socket.socket, data: bytes, pause: float = 0.0) -> N
             time.sleep(pause)
 
 
+@pytest.mark.slow
 def test_bodies_without_end_and_lengths_that_lie_end_at_a_limit(crawler: Engine) -> None:
     promised = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n"
     more = response(BODY) + response(page(title="Smuggled").encode()) * 3

@@ -45,6 +45,7 @@ def test_a_crawl_that_hangs_with_all_it_may_have_in_flight_holds_nobody_up(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [4, SLOTS + 2], ids=["few crawls", "more crawls than slots"])
 def test_new_crawls_that_hang_leave_a_slot_to_one_that_has_none(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int

@@ -60,6 +60,7 @@ def test_a_lost_connection_a_timeout_and_a_torn_body_are_tried_four_times_then_f
     assert {tried.row(path)["attempts"] for path in LOST} == {4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LOST)
 def test_retries_wait_two_four_and_eight_seconds_give_or_take_a_tenth(tried: Tried, path: str) -> None:
     waits = [later - earlier for earlier, later in pairwise(tried.moments(path))]

@@ -70,6 +70,7 @@ def test_exactly_max_pages_are_stored(crawler: Engine, wide_site: Site, most: in
     assert (ended.pages_crawled, ended.end_reason) == (most, "max_pages")
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("forgetful", [0, 1, 2])
 def test_a_server_that_forgets_everything_costs_nothing_but_time(
     crawler: Engine, wide_site: Site, forgetful: int

@@ -53,6 +53,7 @@ def test_an_old_crawl_is_exported_as_it_was(crawler: Engine, site: Site) -> None
     assert exported(crawler, first.id) == before
 
 
+@pytest.mark.slow
 def test_a_page_that_is_gone_later_keeps_its_text_in_the_old_export_only(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
     before = exported(crawler, first.id)
@@ -66,6 +67,7 @@ def test_a_page_that_is_gone_later_keeps_its_text_in_the_old_export_only(crawler
     assert exported(crawler, first.id) == before
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_crawl(crawler: Engine, site: Site) -> None:
     crawl = crawler.crawl(site.url(), max_pages=1)
     with crawler.tools.database.begin() as db:

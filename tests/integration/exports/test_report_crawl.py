@@ -59,6 +59,7 @@ def test_a_broken_link_names_the_pages_that_link_to_it_in_any_spelling_with_thei
     assert (never.url, never.text, never.related_count) == (site.url("/never"), "named by the sitemap", 0)
 
 
+@pytest.mark.slow
 def test_many_broken_links_on_many_pages_of_many_links_are_told_in_a_time_that_grows_with_the_links(
     crawler: Engine, site: Site
 ) -> None:
@@ -209,6 +210,7 @@ def test_only_what_the_crawl_before_did_not_have_is_new(crawler: Engine, site: S
     assert [f.url for f in report.findings(second.id, new_only=True)] == [site.url("/plain"), site.url("/end")]
 
 
+@pytest.mark.slow
 def test_a_report_made_late_says_what_the_pages_said_then(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     for path in ("/headless", "/untitled", "/mute", "/hidden", "/c-broken", "/heavy", "/twin-a", "/plain"):
         site.edit(path, html=html(f"Mended {path}"))
@@ -225,6 +227,7 @@ def test_a_report_made_late_says_what_the_pages_said_then(crawler: Engine, site:
     assert {kind.new for kind in late(second.id).kinds} == {0}
 
 
+@pytest.mark.slow
 def test_what_is_no_longer_kept_is_said_and_not_guessed(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     site.edit("/headless", html=html("Mended"))
     crawler.again(spoiled)
@@ -260,6 +263,7 @@ def test_pages_of_findings_follow_one_another_without_gap_or_repeat(crawler: Eng
     assert len(seen) == 8
 
 
+@pytest.mark.slow
 def test_a_report_that_is_there_stays(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     report = reporting(crawler)
     first = report.ensure(spoiled.id)

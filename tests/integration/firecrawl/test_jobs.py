@@ -118,6 +118,7 @@ def test_a_crawl_is_watched_by_websocket(door: Door, shop: Site) -> None:
     assert sorted(seen) == sorted([shop.url("/"), shop.url("/kettles"), shop.url("/a")])
 
 
+@pytest.mark.slow
 def test_a_monitor_from_its_creation_to_its_end(door: Door, shop: Site) -> None:
     target = {"type": "crawl", "url": shop.url(), "crawlOptions": {"limit": 10}}
     made = door.app.create_monitor(name="Shop", schedule={"text": "daily at 9:00"}, targets=[target])

@@ -81,6 +81,7 @@ def test_a_cancelled_job_says_so(door: Door, shop: Site, receiver: Receiver) -> 
     assert receiver.wait_for("crawl.cancelled")["success"] is False
 
 
+@pytest.mark.slow
 def test_a_monitor_tells_each_page_and_the_check(door: Door, shop: Site, receiver: Receiver) -> None:
     hook = MonitorWebhookConfig(url=receiver.address, metadata={"team": "x"})
     targets = [

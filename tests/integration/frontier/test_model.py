@@ -266,8 +266,9 @@ def _held(books: Sequence[CrawlBooks]) -> Amounts:
     return Amounts(of("pages"), of("fetches"), of(slots))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("servers", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("servers", [1, 3])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_random_workers_never_break_a_promise(redis: Redis, seed: int, servers: int) -> None:
     workers = RandomWorkers(redis, seed, servers)

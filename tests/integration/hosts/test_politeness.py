@@ -52,7 +52,7 @@ def test_two_workers_share_the_gap_of_a_host(crawler: Engine, site: Site, redis_
     assert site.politeness()["127.0.0.1"].keeps(0.06)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("projects", "config", "largest"),
     [

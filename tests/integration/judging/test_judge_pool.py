@@ -67,6 +67,7 @@ def test_one_that_takes_too_much_memory_or_crashes_costs_itself_alone(judge: Sit
     assert [found for _, found in judge.each(chores.die, range(3), 1)] == [0, TOO_LARGE, 2]
 
 
+@pytest.mark.slow
 def test_what_two_processes_say_of_a_page_is_the_same(judge: Sitting) -> None:
     """Pages of one comparison are compared with each other, and a process may be replaced in its midst."""
     page = (b"<p>A page of its own</p><p>Menu</p>", b"<p>Closed until Monday</p><p>Menu</p>")
@@ -123,6 +124,7 @@ def test_who_waits_is_asked_meanwhile_and_may_end_it(pool: JudgePool) -> None:
     assert before[1] == after[1], "nothing was imported again"
 
 
+@pytest.mark.slow
 def test_an_order_that_is_given_up_half_way_spoils_none_that_follow(pool: JudgePool) -> None:
     for wanted in (1, 3):
         with pool.open(LIMITS) as judge:
@@ -186,7 +188,7 @@ def test_whoever_comes_when_enough_wait_is_refused_at_once(pool: JudgePool, monk
     assert answers == ["refused", "judged", "judged"]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [[0], [1], [0, 1]])
 def test_a_process_that_somebody_killed_meanwhile_is_replaced(pool: JudgePool, which: list[int]) -> None:
     with pool.open(LIMITS) as judge:

@@ -104,6 +104,7 @@ def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
+@pytest.mark.slow
 def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: Engine, site: Site) -> None:
     def lay_cited(by: int) -> None:
         lay_pages(site, lambda path: f"<p>Cited {len(path) * 10 + by} times</p>")

@@ -80,6 +80,7 @@ def clock_at(crawler: Engine, hour: int, minute: int) -> Clock:
     return clock
 
 
+@pytest.mark.slow
 def test_crawls_at_round_times_are_quiet_from_the_third_on(crawler: Engine) -> None:
     """Then a clock reads like an appointment: that it ran before, too, tells it from one."""
     clock = clock_at(crawler, 9, 0)

@@ -67,6 +67,7 @@ def test_without_a_wish_nobody_is_asked(crawler: Engine, site: Site, inbox: Inbo
     assert (len(inbox.mails), model.asked) == (1, [])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("may_silence", [False, True])
 def test_what_does_not_matter_is_silent_only_if_that_is_asked_for(
     crawler: Engine, site: Site, inbox: Inbox, model: ChatServer, may_silence: bool
@@ -92,7 +93,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_model_that_fails_holds_no_notice_and_silences_nothing(
     crawler: Engine, site: Site, inbox: Inbox, model: ChatServer, fault: str

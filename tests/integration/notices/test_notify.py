@@ -374,6 +374,7 @@ def judges_seconds() -> float:
     return sum(one.user + one.system + one.children_user + one.children_system for one in times)
 
 
+@pytest.mark.slow
 def test_recipients_of_one_project_have_judges_for_a_bounded_time_together(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +392,7 @@ def test_recipients_of_one_project_have_judges_for_a_bounded_time_together(
     assert all("significant changes" in text for text in texts), "nobody loses a notice"
 
 
+@pytest.mark.slow
 def test_who_was_told_in_an_earlier_turn_costs_nothing_in_the_next(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_secrets_are_encrypted_at_rest_and_masked_wherever_a_schedule_is_read(cr
     assert crawler.tools.notices.schedules.notification_urls(project.id) == ()
 
 
+@pytest.mark.slow
 def test_a_channel_that_was_taken_away_is_not_told_again(crawler: Engine) -> None:
     with serving(lambda *_: response(b"{}")) as receiver:
         crawl = told_crawl(crawler, notification_urls=[gotify(receiver.port)])

@@ -36,6 +36,7 @@ def reading(pool: JudgePool, monkeypatch: pytest.MonkeyPatch) -> BoundedReading:
     return BoundedReading(partial(pool.open, READING))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["divs", "ruby", "attributes"])
 def test_markup_that_would_take_minutes_is_given_up(reading: BoundedReading, name: str) -> None:
     began = time.process_time()
@@ -50,6 +51,7 @@ def test_a_large_page_of_people_is_read_by_the_judge_as_it_is_here(reading: Boun
     assert reading("somebody", any_page, body, *given) == any_page(body, *given)
 
 
+@pytest.mark.slow
 def test_large_pages_are_read_here_until_one_takes_long(pool: JudgePool, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     reading = BoundedReading(partial(pool.open, READING), lambda: now[0])

@@ -33,6 +33,7 @@ def rows(database: Database) -> dict[str, list[str]]:
         return {name: sorted(db.execute(text(f"SELECT t::text FROM {name} t")).scalars()) for name in metadata.tables}
 
 
+@pytest.mark.slow
 def test_a_crawl_goes_on_where_everything_was_moved(
     crawler: Engine, site: Site, target: Database, redis_url: str, engine_settings: dict[str, object]
 ) -> None:

@@ -41,6 +41,7 @@ def test_alembic_by_hand_in_the_clone(empty: Engine) -> None:
     check_schema(empty)
 
 
+@pytest.mark.slow
 def test_upgrade_downgrade_upgrade_works_on_data(empty: Engine) -> None:
     migrate(empty)
     with empty.begin() as db:
@@ -135,7 +136,7 @@ def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None
     assert present_revision(empty) == "9999"
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("version", ["0001", "9999", None])
 def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty: Engine, version: str | None) -> None:
     if version:

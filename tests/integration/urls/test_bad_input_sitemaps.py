@@ -123,6 +123,7 @@ def test_indexes_of_indexes_are_not_read_without_end(crawler: Engine, monkeypatc
     assert len(sitemap_requests(server)) <= 1 + 12
 
 
+@pytest.mark.slow
 def test_of_a_sitemap_that_is_too_large_the_beginning_counts(crawler: Engine) -> None:
     before, late = (f"<url><loc>/listed/{name}</loc></url>".encode() for name in ("first", "late"))
     padding = b" " * (51 * MEGABYTE)
@@ -132,6 +133,7 @@ def test_of_a_sitemap_that_is_too_large_the_beginning_counts(crawler: Engine) ->
     assert crawler.ends(crawl) == {"/": "done", "/good": "done", "/listed/first": "done"}
 
 
+@pytest.mark.slow
 def test_sitemaps_that_take_long_cost_themselves_and_say_so(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """All crawls share the process: a few kilobytes would hold it for seconds, a thousand times."""
     monkeypatch.setattr(bounded_reading, "PAGE_SECONDS", 0.1)

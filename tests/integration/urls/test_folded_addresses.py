@@ -174,6 +174,7 @@ class Lamp:
         return page(*colours, title="The lamp", body=f"{words}{note}<p>Asked {self._asked} times</p>")
 
 
+@pytest.mark.slow
 def test_a_few_words_on_one_of_several_addresses_are_told(crawler: Engine) -> None:
     site = Lamp()
     with served(site) as (url, _):
@@ -189,6 +190,7 @@ def test_a_few_words_on_one_of_several_addresses_are_told(crawler: Engine) -> No
         assert told(crawler.again(crawl)) == (0, 0, 0), "once"
 
 
+@pytest.mark.slow
 def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_same(crawler: Engine) -> None:
     title = "Prices"
     query = "?from=menu"
@@ -216,6 +218,7 @@ def test_a_page_that_is_asked_for_by_another_address_is_compared_if_it_is_the_sa
         assert changed(crawler.again(third)) == ["prices?from=top"]
 
 
+@pytest.mark.slow
 def test_an_edit_is_told_although_another_page_takes_the_address_that_stood_for_it(crawler: Engine) -> None:
     query, price = "?from=menu", "seven"
 

@@ -6,6 +6,8 @@ from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
 from tests.integration.urls.test_query_sites import FRAME, served, text, told
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["boats", "ropes", "sails", "tides", "fish", "crews"]
 
 
@@ -31,7 +33,7 @@ class Journal:
         return page("/journal", title=title, body=f"{text(about)}<p>Written for the {number}. time by hand</p>")
 
 
-@pytest.mark.parametrize("rewritten", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rewritten", [False, True])
 def test_an_edit_of_a_page_that_is_known_by_a_revision_alone_is_told(crawler: Engine, *, rewritten: bool) -> None:
     site = Journal(rewritten=rewritten)
     with served(site) as (url, _):

@@ -360,6 +360,7 @@ def test_a_page_is_fetched_by_its_own_address_and_not_by_that_of_a_revision(craw
         assert changed(crawler.again(second)) == ["lately", "ropes"]
 
 
+@pytest.mark.slow
 def test_where_only_revisions_are_linked_the_page_is_fetched_without_one(crawler: Engine) -> None:
     site = Revisions()
     site.has_list = False
@@ -413,6 +414,7 @@ SHELVES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_parameter_that_names_pages_at_several_paths_does_so_at_all_of_them(crawler: Engine) -> None:
     """There are more paths than one crawl tries: what was not tried is not told as new one crawl later."""
 

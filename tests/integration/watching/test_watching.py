@@ -127,6 +127,7 @@ def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     assert shop.tools.watching.manage.list_rules(shop.project.id) == [], "nothing is kept"
 
 
+@pytest.mark.slow
 def test_a_rule_is_tried_by_itself_and_in_place_of_what_it_was_before(shop: Shop) -> None:
     known = shop.rule(pattern="/lamp", fields={"price": "price .cost"})
     shop.crawl()
@@ -144,6 +145,7 @@ def test_a_rule_is_tried_by_itself_and_in_place_of_what_it_was_before(shop: Shop
     assert told(watch=below, in_place_of=known) == ["price 119.00 € → 99.00 €, −16.8 %"]
 
 
+@pytest.mark.slow
 def test_conditions_are_tried_in_place_of_those_there_are(shop: Shop) -> None:
     shop.schedule(notify_on="conditions", conditions={"of": ["contains cheaper"]})
     shop.crawl()
@@ -193,6 +195,7 @@ def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
     assert len(inbox.mails) == 1
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_broken_anew_is_told_anew(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="conditions")
     shop.rule(pattern="/lamp$", fields={"price": "price .cost"}, tell={"of": ["price below 1"]})
@@ -216,6 +219,7 @@ def test_conditions_look_at_words_however_they_are_written(shop: Shop, inbox: In
     assert len(inbox.mails) == 1
 
 
+@pytest.mark.slow
 def test_a_new_page_is_told_by_its_value_too(shop: Shop, inbox: Inbox) -> None:
     conditions = {"of": ["new page", "price below 100"], "match": "all"}
     shop.schedule(notify_on="conditions")
@@ -393,6 +397,7 @@ def test_what_is_muted_is_told_to_nobody_until_then(crawler: Engine, site: Site,
     assert sorted(mail.to[0] for mail in inbox.mails[1:]) == ["all@example.org", "ops@example.org"]
 
 
+@pytest.mark.slow
 def test_a_muted_page_alone_tells_nobody_by_its_size_either(crawler: Engine, site: Site, inbox: Inbox) -> None:
     clock = Clock(crawler)
     shop = Shop(crawler, site)

@@ -27,6 +27,7 @@ def _used(judge: str, old: bytes, new: bytes) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("hostile", HOSTILE[::4], ids=NAMES[::4])  # all of them below
 def test_a_hostile_page_is_compared_in_time(hostile: Hostile) -> None:
     assert _used("compared", *hostile.build(1)) < 3
@@ -45,6 +46,7 @@ def test_a_hostile_page_is_judged_in_time(hostile: Hostile, size: int) -> None:
     assert {judge: seconds for judge, seconds in used.items() if seconds >= most} == {}
 
 
+@pytest.mark.slow
 def test_thirty_thousand_lines_that_changed_are_told_in_time_and_the_rest_is_not_weighed() -> None:
     def version(word: str) -> bytes:
         return page("".join(f"<p>{word} stands in line {n}</p>" for n in range(30_000)))
@@ -155,6 +157,7 @@ def test_lines_that_move_on_many_pages_are_gathered_in_time() -> None:
     assert time.process_time() - began < 6
 
 
+@pytest.mark.slow
 def test_some_random_pairs_keep_what_holds_for_every_pair() -> None:
     judged_pairs, found = fuzz(1, seconds=30, most=5)
     assert found == []

@@ -98,6 +98,7 @@ def _slow_texts(used: Used, seed: int, most: int) -> list[str]:
     return slow
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_the_time_of_an_expression_grows_with_the_text(name: str) -> None:
     assert _slow_texts(PATTERNS[name], 1, 14) == []

@@ -37,6 +37,7 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert not {*HEAVY, "crawler.domain"} & imported_with("crawler.entrypoints.cli", "crawler.entrypoints.cli.app")
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "typed",
     [

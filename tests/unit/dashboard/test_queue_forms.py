@@ -57,6 +57,7 @@ def test_rows_that_are_being_typed_are_passed_over_when_tried_and_told_when_save
         selectors_of(typed(Form([*row("a", "h1"), *row("a", "h2")])), whole=False)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["include", "field_name", "field_selector", "field_kind"]), st.text())))
 def test_no_form_whatever_it_holds_is_more_than_refused(pairs: list[tuple[str, str]]) -> None:
     with suppress(Invalid):

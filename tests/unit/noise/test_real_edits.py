@@ -54,7 +54,7 @@ def noisy(n: int, text: str, *, views: int, day: int) -> PageBlocks:
     return read_blocks(NOISY.format(n=n, text=text, views=views + n, day=f"{day} November 2026").encode())
 
 
-@pytest.mark.quick(30)
+@pytest.mark.quick(10)
 @pytest.mark.parametrize(("kind", "before", "after"), PAIRS, ids=IDS)
 def test_a_real_edit_on_some_of_ten_noisy_pages_is_told_with_how_many_have_it(
     kind: str, before: str, after: str

@@ -31,6 +31,7 @@ def year_of(config: ScheduleConfig) -> list[datetime]:
     raise AssertionError
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("time", ["00:00", "01:30", "01:45", "02:00", "02:15", "02:30", "03:00", "23:59"])
 def test_a_daily_schedule_runs_once_on_every_local_day_of_a_year(zone: str, time: str) -> None:
@@ -40,7 +41,7 @@ def test_a_daily_schedule_runs_once_on_every_local_day_of_a_year(zone: str, time
     assert set(days) >= {days[0] + timedelta(days=n) for n in range(364)}, "none missed"
 
 
-@pytest.mark.quick(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_an_hourly_schedule_runs_every_hour_of_a_year(zone: str) -> None:
     found = year_of(ScheduleConfig(frequency="hourly", time="00:20", timezone=zone))
@@ -51,6 +52,7 @@ def test_an_hourly_schedule_runs_every_hour_of_a_year(zone: str) -> None:
     assert len(found) in (8759, 8760, 8761)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("minute", [0, 15, 30, 45])
 def test_an_hourly_schedule_runs_whenever_the_clock_shows_its_minute(zone: str, minute: int) -> None:

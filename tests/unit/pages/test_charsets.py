@@ -243,6 +243,7 @@ def test_charsets_that_no_browser_reads_hide_the_page(label: str) -> None:
     assert read(b"", f"text/html; charset={label}")[0] == ""
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("charset", sorted(CODECS))
 def test_bytes_that_mean_nothing_are_read_in_time(charset: str) -> None:
     """Ten megabytes of them took twenty seconds, in the process that fetches for everybody."""
