@@ -60,7 +60,7 @@ def test_what_was_run_is_watched_in_the_same_project_and_compared_with_it(
     status, told = watch(site.url(), "--site")
     assert status == 0, told
     assert f"It goes on in the project {ran.name}, which 'crawler run' made" in told
-    assert "Its first crawl is over: 2 pages." in told
+    assert "The next crawl is over: 2 pages." in told
     assert crawler.tools.store.list_projects(limit=10, search=site.url()) == [crawler.tools.store.get_project(ran.id)]
     crawl = crawler.tools.store.find_latest_crawl(ran.id)
     assert crawl is not None

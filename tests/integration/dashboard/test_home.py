@@ -225,6 +225,13 @@ def test_a_list_is_imported_and_rejects_show_their_value(crawler: Engine, visito
     assert visitor.post("/import", {"urls": " "}).status_code == 422
 
 
+def test_where_nothing_was_compared_yet_a_crawl_can_be_started(crawler: Engine, visitor: Visitor, site: Site) -> None:
+    project = crawler.project(site.url())
+    empty = visitor.get(f"/projects/{project.id}/changes").text
+    assert "Nothing to compare yet" in empty
+    assert f'action="/projects/{project.id}/crawl"' in empty
+
+
 def test_changes_are_listed_by_how_long_ago_they_were_found(crawler: Engine, visitor: Visitor, site: Site) -> None:
     crawl = edited(crawler, site, 40, 45)
     changes = f"/projects/{crawl.project_id}/changes"

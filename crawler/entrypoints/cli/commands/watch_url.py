@@ -86,7 +86,7 @@ def watch(
         print_sentence(screen, f"{chosen.note}{alone} --name NAME makes another project.")
     for warning in kept.warnings:
         print_sentence(screen, warning, "yellow")
-    print_sentence(screen, f"Its first crawl {_state(crawl)}.")
+    print_sentence(screen, f"{'Its first' if chosen.is_new else 'The next'} crawl {_state(crawl)}.")
     if crawl is None:
         suggest("up", to="start workers; leave it running")
     elif not (email or webhook):
