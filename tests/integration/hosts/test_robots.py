@@ -77,7 +77,7 @@ def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_a
 ) -> None:
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
     site.set_robots(**fault)
-    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "patience_seconds": 7200})
     for minutes in (0, 9, 9, 9):
         clock.forward(minutes=minutes)
         tools.frontier.block_host(host, 0, 0, 0)  # the minute until it is asked again is over
@@ -111,7 +111,8 @@ def test_a_failure_of_another_day_does_not_shorten_the_half_hour(crawler: Engine
     tools.crawls.control.cancel(first.id)
     clock.forward(days=1)
     tools.frontier.block_host(host, 0, 0, 0)
-    second = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    patient = {"delay_seconds": 0, "patience_seconds": 7 * 86_400}  # requests are logged by the clock on the wall
+    second = crawler.start(crawler.project(site.url()), config=patient)
     crawler.shift()
     assert tools.crawls.finish(second.id).status is CrawlStatus.IN_PROGRESS
     assert crawler.ends(second) == {"/": None}
