@@ -19,7 +19,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
-from crawler.domain.judging import OpenJudge
+from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.rendering.signals import lane_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
@@ -86,8 +86,8 @@ class SurveyQueries:
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
-        answers = self._answers(tried, crawl.config) if step.is_trying else []
-        step.judge(answers, frozenset(self._survey.met(crawl.id)), self._survey.unanswered(crawl.id))
+        answers, unread = self._read(tried, crawl.config) if step.is_trying else ([], set())
+        step.judge(answers, frozenset(self._survey.met(crawl.id)), unread | self._survey.unanswered(crawl.id))
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -120,19 +120,20 @@ class SurveyQueries:
         if not pages:
             return False
         stands = sorted({fold.stands.href for fold in looks})
-        answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
+        answers, _ = self._read([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
         earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
-        before = self._answers(earlier, crawl.config)
+        before, _ = self._read(earlier, crawl.config)
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
 
-    def _answers(self, tried: Sequence[TriedPage], config: CrawlConfig) -> list[Answer]:
-        """What the trials say, as far as they can be read in time."""
+    def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> tuple[list[Answer], set[str]]:
+        """What the trials say, and addresses of those that could not be read in time: that says nothing of them."""
         with self._open_judge() as judge:
-            read = judge.each(answer_of, tried, config.follow_nofollow)
-            return [found for _, found in read if isinstance(found, Answer)]
+            read = list(judge.each(answer_of, tried, config.follow_nofollow))
+        answers = [found for _, found in read if isinstance(found, Answer)]
+        return answers, {page.url for page, found in read if isinstance(found, Unjudged)}
 
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
