@@ -43,6 +43,9 @@ LONGEST_HOLD_SECONDS = 30.0
 
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
 """How long a copy of robots.txt is used before it is fetched again (RFC 9309)."""
+ROBOTS_RENEWED_SECONDS = 3600.0
+"""A scheduled crawl begins with a copy of robots.txt that is no older. One that somebody starts reads it anew: often it
+was edited for that very crawl."""
 
 _SECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:,|$)").match
 
