@@ -37,9 +37,9 @@ class Survey(Protocol):
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def unanswered(self, crawl_id: UUID) -> set[str]: ...
-    def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
-    def stored_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
+    def tried_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
+    def stored_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
     def save(
         self,
         crawl: CrawlJob,
@@ -101,12 +101,14 @@ class SurveyQueries:
         if self._admit(crawl, step, state, last=True):
             return True
         settled = crawl.model_copy(update={"config": step.config})
-        # Looks are compared with what servers sent of the pages.
-        is_light = lane_of(crawl) is Lane.HTTP
-        return may_try and may_look and is_light and self._look(settled, step, state, tried)
+        return may_try and may_look and self._look(settled, step, state, tried)
 
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
-        """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
+        """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own.
+
+        They are looked at as the crawl's pages are fetched, and compared with pages that were fetched so.
+        """
+        lane = lane_of(crawl)
         asked = {page.url for page in tried}
         no_pages = self._survey.no_pages(crawl.id, step.keys)
         known = no_pages | self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
@@ -120,9 +122,9 @@ class SurveyQueries:
         if not pages:
             return False
         stands = sorted({fold.stands.href for fold in looks})
-        answers, _ = self._read([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
-        earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
-        before, _ = self._read(earlier, crawl.config)
+        answers, _ = self._read([*pages, *self._survey.stored(crawl.id, stands, lane)], crawl.config)
+        looked = self._survey.tried_before(crawl.id, sorted(seen), lane)
+        before, _ = self._read((*looked, *self._survey.stored_before(crawl.id, stands, lane)), crawl.config)
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
