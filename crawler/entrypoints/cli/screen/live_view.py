@@ -190,8 +190,8 @@ def _host(wait: HostWait, config: CrawlConfig, longest: int, width: int) -> Rend
 def _why(wait: HostWait, config: CrawlConfig) -> str:
     left = seconds_left(wait, config.delay_seconds)
     why = _WHY[wait.why]
-    if wait.why is Wait.BLOCKED:
-        why += f", given up after {clock(config.patience_seconds)} of nothing else"
+    if wait.why in (Wait.BLOCKED, Wait.RETRY):
+        why += f", for {clock(config.patience_seconds)} at most"
     return why if left is None else f"{clock(left)} left: {why}"
 
 
