@@ -64,7 +64,12 @@ class Crawls:
     @cached_property
     def seed(self) -> SeedCrawl:
         return SeedCrawl(
-            self._app.store, self._app.engine.fill_frontier, self._app.hints, self._app.events, self._app.clock
+            self._app.store,
+            self._app.engine.fill_frontier,
+            self._app.engine.robots_and_backoff.renew_robots,
+            self._app.hints,
+            self._app.events,
+            self._app.clock,
         )
 
     @cached_property

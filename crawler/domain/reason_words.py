@@ -8,8 +8,8 @@ MEANINGS: dict[Reason, str] = {
         "The host's robots.txt forbids it; ask its owner for permission, or crawl with --ignore-robots if it is yours."
     ),
     Reason.ROBOTS_UNREACHABLE: (
-        "The host's robots.txt could not be read for half an hour, so nothing was asked of it; crawl again when it "
-        "answers."
+        "The host's robots.txt could not be read for as long as the crawl waits, so nothing was asked of it; crawl "
+        "again when it answers."
     ),
     Reason.EXCLUDED: "An exclude pattern matches it; change that pattern to crawl it.",
     Reason.NOT_INCLUDED: (
@@ -55,7 +55,10 @@ MEANINGS: dict[Reason, str] = {
     Reason.TOO_LARGE: "The page is larger than is kept; raise CRAWLER_MAX_BODY_BYTES to store it.",
     Reason.REDIRECT_LOOP: "Its redirects go in circles or never end; mend them on the site.",
     Reason.HTTP_5XX: "The server failed while answering; look into its log, then crawl again.",
-    Reason.RATE_LIMITED: "The host asked for fewer requests five times; crawl again with a longer --delay.",
+    Reason.RATE_LIMITED: (
+        "The host answered 429 or 503 five times, or for as long as the crawl waits (patience_seconds); crawl again "
+        "later, or with a longer --delay."
+    ),
     Reason.POISON: (
         "Each of three workers was lost while it had this page; look into the workers' log before it is tried again."
     ),
@@ -102,7 +105,7 @@ NAMES: dict[Reason, str] = {
     Reason.TOO_LARGE: "page too large",
     Reason.REDIRECT_LOOP: "redirects in circles",
     Reason.HTTP_5XX: "server error (HTTP 5xx)",
-    Reason.RATE_LIMITED: "too many requests",
+    Reason.RATE_LIMITED: "host too busy",
     Reason.POISON: "workers were lost with it",
     Reason.PARSE: "not readable as a page",
     Reason.LOGIN: "login failed",

@@ -19,7 +19,8 @@ from crawler.domain.changes.comparison import SeenPage, Standing, standing
 from crawler.domain.changes.readdressed import NewAddress
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.engine.ledger import BARE_WORDS, LedgerRow, Lowered, SeedState
-from crawler.domain.reasons import Reason
+from crawler.domain.hosts.refusals import Refusals
+from crawler.domain.reasons import FAILED, Reason
 
 _LEDGER_ROW = attrgetter(*LedgerRow._fields)
 
@@ -45,6 +46,27 @@ class Ledger:
         with transaction(self._engine) as connection:
             n = connection.execute(text(_CLOSE), {"crawl": crawl_id, "reason": reason.value}).rowcount
             connection.execute(text(_COUNT_SKIPPED), {"crawl": crawl_id, "n": n})
+        return n
+
+    def refusals(self, crawl_id: UUID, hosts: Sequence[str]) -> dict[str, Refusals]:
+        """What hosts refused the crawl since they answered it anything else; without those that refused nothing."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(text(_REFUSALS), {"crawl": crawl_id, "hosts": list(hosts)})
+            return {host: Refusals(*told) for host, *told in rows}
+
+    def give_up_rest(self, crawl_id: UUID, refusals: Refusals) -> int:
+        """End all URLs that are still queued: they were refused."""
+        state = FetchState.FAILED if refusals.reason in FAILED else FetchState.SKIPPED
+        given = {
+            "crawl": crawl_id,
+            "reason": refusals.reason.value,
+            "state": state.value,
+            "http_status": refusals.status,
+            "error": refusals.words,
+        }
+        with transaction(self._engine) as connection:
+            n = connection.execute(text(_GIVE_UP), given).rowcount
+            connection.execute(text(_COUNT_GIVEN_UP[state]), {"crawl": crawl_id, "n": n})
         return n
 
     def requeue(self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None) -> list[LedgerRow]:
@@ -262,6 +284,30 @@ UPDATE crawl_urls SET fetch_state = 'skipped', status = NULL, reason = :reason
 WHERE crawl_job_id = :crawl AND fetch_state = 'queued'
 """
 _COUNT_SKIPPED = "UPDATE crawl_jobs SET pages_skipped = pages_skipped + :n WHERE id = :crawl"
+_GIVE_UP = """
+UPDATE crawl_urls SET fetch_state = :state, status = NULL, reason = :reason, http_status = :http_status,
+       error_message = :error
+WHERE crawl_job_id = :crawl AND fetch_state = 'queued'
+"""
+_COUNT_GIVEN_UP = {
+    FetchState.FAILED: "UPDATE crawl_jobs SET pages_failed = pages_failed + :n WHERE id = :crawl",
+    FetchState.SKIPPED: _COUNT_SKIPPED,
+}
+_REFUSALS = """
+SELECT h.host, r.asked, r.since, r.last, r.status, r.of_robots
+FROM unnest(CAST(:hosts AS text[])) AS h(host)
+LEFT JOIN LATERAL (
+    SELECT at FROM request_log WHERE crawl_id = :crawl AND host = h.host
+       AND status IS NOT NULL AND status NOT IN (429, 503) AND NOT (kind = 'r' AND status >= 500)
+    ORDER BY at DESC LIMIT 1
+) a ON true
+CROSS JOIN LATERAL (
+    SELECT count(*) AS asked, min(at) AS since, max(at) AS last, (array_agg(status ORDER BY at DESC))[1] AS status,
+           (array_agg(kind ORDER BY at DESC))[1] = 'r' AS of_robots
+    FROM request_log WHERE crawl_id = :crawl AND host = h.host AND at > coalesce(a.at, '-infinity')
+) r
+WHERE r.asked > 0
+"""
 _REQUEUE = f"""
 WITH before AS (
     SELECT normalized_url, fetch_state FROM crawl_discovered_urls

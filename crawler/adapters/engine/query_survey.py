@@ -14,13 +14,15 @@ from crawler.adapters.postgres.database import cursor, transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.probes import Probe
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
+from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.learned_params import LearnedParam, ParamRole
-from crawler.domain.engine.ledger import Found
+from crawler.domain.engine.ledger import LIGHT, RENDERED, Found
 from crawler.domain.urls.folded_addresses import NO_PAGE
 from crawler.domain.urls.query_survey import OUTAGES
 
 MOST_LINKS = 200_000
 MOST_READDRESSED = 1000
+_METHOD = {Lane.HTTP: LIGHT, Lane.BROWSER: RENDERED}
 
 
 class TriedPage(NamedTuple):
@@ -77,17 +79,17 @@ class QuerySurvey:
         with transaction(self._engine) as db:
             return set(db.execute(text(_UNANSWERED), {"crawl": crawl_id, "outages": sorted(OUTAGES)}).scalars())
 
-    def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
-        """What the project's last crawl saw at these addresses when it tried them."""
-        return self._pages(_TRIED_BEFORE, {"crawl": crawl_id, "urls": list(urls)})
+    def tried_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> list[TriedPage]:
+        """What the project's last crawl saw at these addresses when it tried them, if it did so in this lane."""
+        return self._pages(_TRIED_BEFORE, {"crawl": crawl_id, "urls": list(urls), "method": _METHOD[lane]})
 
-    def stored_before(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
-        """Pages of the project's last crawl as their servers sent them."""
-        return self._pages(_STORED_BEFORE, {"crawl": crawl_id, "urls": list(urls)})
+    def stored_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> list[TriedPage]:
+        """Pages of the project's last crawl that were fetched in this lane."""
+        return self._pages(_STORED_BEFORE, {"crawl": crawl_id, "urls": list(urls), "method": _METHOD[lane]})
 
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[TriedPage]:
-        """Pages of this crawl as their servers sent them."""
-        return self._pages(_STORED, {"crawl": crawl_id, "urls": list(urls)})
+    def stored(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> list[TriedPage]:
+        """Pages of this crawl that were fetched in this lane."""
+        return self._pages(_STORED, {"crawl": crawl_id, "urls": list(urls), "method": _METHOD[lane]})
 
     def _pages(self, query: str, given: dict[str, object]) -> list[TriedPage]:
         with transaction(self._engine) as db:
@@ -182,6 +184,9 @@ _TRIED_BEFORE = f"""
 SELECT p.url, s.content, s.byte_length, s.content_type
 FROM crawl_probes p JOIN snapshots s ON s.id = p.snapshot_id
 WHERE p.crawl_id = (SELECT id FROM last) AND p.purpose = 'trial' AND p.state = 'done' AND p.url = ANY(:urls)
+  AND coalesce((SELECT v.crawl_method FROM crawl_discovered_urls h JOIN page_versions v ON v.id = h.version_id
+                WHERE h.crawl_job_id = p.crawl_id AND h.depth = 0 AND h.fetch_state = 'done' LIMIT 1),
+               'lightweight') = :method
 """  # noqa: S608 - both parts are constants
 _READDRESSED = f"""
 {_LAST}
@@ -194,7 +199,7 @@ ORDER BY u.url LIMIT :most
 _STORED = """
 SELECT u.url, s.content, s.byte_length, coalesce(v.headers ->> 'content-type', s.content_type)
 FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id AND v.crawl_method = 'lightweight'
+JOIN page_versions v ON v.id = u.version_id AND v.crawl_method = :method
 JOIN snapshots s ON s.id = v.snapshot_id
 WHERE u.crawl_job_id = :crawl AND u.url = ANY(:urls) AND u.fetch_state = 'done'
 """

@@ -61,8 +61,6 @@ class Cause(StrEnum):
 
 _CLOSES_NOTHING = frozenset({Cause.ROBOTS, Cause.FETCHED_OTHERWISE, Cause.NOT_REACHED})
 """The site's own wish, and what the next crawls make up for. Of all else nobody knows when it ends."""
-_WANTED = frozenset({Cause.ROBOTS})
-"""The site's own wish, which is said and alarms nobody."""
 _BY_REASON = {
     Reason.FORBIDDEN: Cause.REFUSED,
     Reason.RATE_LIMITED: Cause.RATE_LIMITED,
@@ -149,10 +147,9 @@ NOTHING_FOUND = Found()
 
 def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     unseen = list(_unseen(changes, found))
-    missing = [page for page in unseen if page.cause not in _WANTED]
     compared = len(changes.changed) + len(changes.unchanged)
-    asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in missing)
-    blind = _is_blind(compared, len(missing))
+    asks = bool(found.credentials_of) and any(page.cause is Cause.SIGN_IN for page in unseen)
+    blind = _is_blind(compared, len(unseen))
     groups = _grouped(unseen, [*changes.changed, *changes.unchanged], is_blind=blind)
     failing = asks or blind or any(_is_closed(group) for group in groups)
     told = {"expected": compared + len(unseen), "compared": compared}
@@ -173,7 +170,7 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
         lost_links=fewer and not found.is_nofollow,
         unseen=tuple(groups[:MOST_REASONS]),
         failing=failing,
-        code=_code(groups, compared, len(missing), asks=asks) if failing else None,
+        code=_code(groups, compared, len(unseen), asks=asks) if failing else None,
         sentence=" ".join(sentences) or None,
     )
 
@@ -193,7 +190,7 @@ def _code(groups: Sequence[UnseenPages], compared: int, missing: int, *, asks: b
     if asks:
         return CREDENTIALS_EXPIRED
     if _is_blind(compared, missing):
-        return next(group.cause.value for group in groups if group.cause not in _WANTED)
+        return groups[0].cause.value
     closed = [group for group in groups if _is_closed(group)]
     return SECTION_CLOSED if any(group.section for group in closed) else closed[0].cause.value
 

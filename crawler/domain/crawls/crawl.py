@@ -107,6 +107,9 @@ class CrawlConfig(BaseModel):
         (), max_length=100, description="Further pages that the crawl begins with, also on other hosts"
     )
     max_duration_seconds: int = Field(86_400, gt=0, le=31 * 86_400)
+    patience_seconds: int = Field(
+        600, gt=0, le=31 * 86_400, description="How long a crawl waits for hosts that answer nothing but 429 or 503"
+    )
     render: RenderMode = RenderMode.AUTO
     render_rule: RenderRule = Field(RenderRule(), description="When a page counts as an empty shell")
     screenshots: bool | None = Field(

@@ -60,8 +60,8 @@ _LATE = {
         "were not tried yet, so they are left out in this crawl",
     ),
     UNANSWERED: (
-        "could not be tried, as its pages did not answer, so it is left out in this crawl",
-        "could not be tried, as their pages did not answer, so they are left out in this crawl",
+        "could not be tried, as its pages did not answer in time, so it is left out in this crawl",
+        "could not be tried, as their pages did not answer in time, so they are left out in this crawl",
     ),
 }
 

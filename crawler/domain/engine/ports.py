@@ -25,6 +25,7 @@ from crawler.domain.crawls.frontier import (
 )
 from crawler.domain.crawls.project import Project
 from crawler.domain.engine.ledger import Batch, FindChildren, Found, LedgerRow, Lowered, Previous, Request, SeedState
+from crawler.domain.hosts.refusals import Refusals
 from crawler.domain.reasons import Reason
 
 
@@ -241,6 +242,12 @@ class Ledger(Protocol):
     def count_queued(self, crawl_id: UUID) -> int: ...
 
     def close_rest(self, crawl_id: UUID, reason: Reason) -> int: ...
+
+    def refusals(self, crawl_id: UUID, hosts: Sequence[str]) -> dict[str, Refusals]:
+        """What hosts refused the crawl since they answered it anything else; without those that refused nothing."""
+
+    def give_up_rest(self, crawl_id: UUID, refusals: Refusals) -> int:
+        """End all URLs that are still queued: they were refused."""
 
     def requeue(
         self, crawl_id: UUID, reasons: Sequence[Reason], urls: Sequence[str] | None = None

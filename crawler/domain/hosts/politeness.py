@@ -23,6 +23,9 @@ from crawler.domain.retries import jittered
 DAY_SECONDS = 86_400.0
 MAX_BLOCK_SECONDS = DAY_SECONDS
 FIRST_BLOCK_SECONDS = 60.0
+LONGEST_OWN_BLOCK_SECONDS = 600.0
+"""The longest block that a host did not ask for itself: who starts a crawl after an outage must not find the host left
+alone for hours. So long a crawl waits at least, by default."""
 
 MAX_LEARNED_SECONDS = 60.0
 FIRST_LEARNED_SECONDS = 1.0
@@ -40,6 +43,9 @@ LONGEST_HOLD_SECONDS = 30.0
 
 ROBOTS_FRESH_SECONDS = DAY_SECONDS
 """How long a copy of robots.txt is used before it is fetched again (RFC 9309)."""
+ROBOTS_RENEWED_SECONDS = 3600.0
+"""A scheduled crawl begins with a copy of robots.txt that is no older. One that somebody starts reads it anew: often it
+was edited for that very crawl."""
 
 _SECONDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:,|$)").match
 
@@ -91,7 +97,7 @@ def retry_after(value: str | None, now: datetime) -> float | None:
 def block_seconds(incidents: int, jitter: float) -> float:
     """Length of a host's block after its `incidents`-th 429 or 503 that came without a Retry-After."""
     doubled = FIRST_BLOCK_SECONDS * 2 ** min(max(incidents - 1, 0), 20)
-    return min(jittered(min(doubled, MAX_BLOCK_SECONDS), jitter), MAX_BLOCK_SECONDS)
+    return min(jittered(min(doubled, LONGEST_OWN_BLOCK_SECONDS), jitter), LONGEST_OWN_BLOCK_SECONDS)
 
 
 def learned_delay(current: float, base: float) -> float:

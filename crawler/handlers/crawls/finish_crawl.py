@@ -6,6 +6,7 @@ What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; s
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from uuid import UUID
 
 from crawler import telemetry
@@ -19,6 +20,7 @@ from crawler.domain.engine.ledger import SeedState
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.hosts.egress import EgressRule, closed_words
+from crawler.domain.hosts.refusals import Refusals, is_given_up
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.keys import keys_of
@@ -97,9 +99,38 @@ class FinishCrawl:
         """Why a crawl ends although something still waits: all its hosts are blocked. None if it goes on."""
         if stats.leased or stats.paused or stats.building:
             return None
+        refused = self._find_refused(crawl, stats)
         if end := self._end_of_pages(crawl):
-            return end if self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats) else None
-        return EndReason.BLOCKED if self._is_blocked(crawl, stats) else None
+            is_over = refused is not None or self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats)
+            return end if is_over else None
+        if self._is_blocked(crawl, stats):
+            return EndReason.BLOCKED
+        return self._give_up(crawl, refused) if refused else None
+
+    def _give_up(self, crawl: CrawlJob, refused: Refusals) -> EndReason | None:
+        """End the URLs of hosts that refuse everything. What follows them is done as ever: it is asked for once more
+        which known pages are left, as far as their hosts answer."""
+        given_up = self._ledger.give_up_rest(crawl.id, refused)
+        log.warning("hosts_given_up", crawl_id=str(crawl.id), urls=given_up, why=refused.words)
+        if not given_up:  # what waits are requests that only ask about pages
+            return EndReason.EXHAUSTED
+        self._fill_frontier(crawl)
+        return None
+
+    def _find_refused(self, crawl: CrawlJob, stats: CrawlStats) -> Refusals | None:
+        """What the hosts say that refuse all that still waits, if they did for too long; of several that with most."""
+        now, patience = self._clock(), crawl.config.patience_seconds
+        waits = [wait for wait in self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT) if wait.why in _STAY_AWAY]
+        if not waits or sum(wait.queued for wait in waits) < stats.queued:
+            return None
+        known = self._ledger.refusals(crawl.id, sorted({wait.host for wait in waits}))
+        begun = now - timedelta(seconds=crawl.working_seconds(now))
+        for wait in waits:
+            refusals = known.setdefault(wait.host, Refusals(0, begun, begun))
+            next_try = now + timedelta(seconds=wait.due_seconds or 0.0)
+            if not is_given_up(refusals, next_try, patience, has_pages=crawl.pages_crawled > 0):
+                return None
+        return known[max(waits, key=lambda wait: wait.queued).host]
 
     def do_without_browser(self, crawl: CrawlJob) -> bool:
         """Whether there is nothing left that a browser would be waited for: all pages are fetched."""
@@ -160,7 +191,8 @@ class FinishCrawl:
         if seed.reason == Reason.EGRESS:
             with suppress(EgressRefused):  # it names no host that could be opened
                 return f"{crawl.seed_url} could not be fetched: {closed_words(seed.url, self._egress())}"
-        told = ", ".join(filter(None, (f"HTTP {seed.http_status}" if seed.http_status else "", seed.error)))
+        is_told = seed.http_status is None or str(seed.http_status) in (seed.error or "")
+        told = ", ".join(filter(None, ("" if is_told else f"HTTP {seed.http_status}", seed.error)))
         detail = f" ({told})" if told else ""
         return f"{crawl.seed_url} could not be fetched: {name_of(seed.reason) if seed.reason else seed.state}{detail}"
 

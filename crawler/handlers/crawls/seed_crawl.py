@@ -3,16 +3,18 @@
 The first URLs were committed by `start_crawl.py` (`first_urls`); they are queued by `handlers/engine/fill_frontier.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from crawler import telemetry
 from crawler.domain.clock import Clock
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import CrawlStore, Events, Hints
+from crawler.domain.hosts.politeness import ROBOTS_RENEWED_SECONDS
 from crawler.domain.rendering.signals import lane_of
+from crawler.domain.urls.url import parse
 from crawler.errors import InvalidTransition
 from crawler.handlers.engine.fill_frontier import FillFrontier
 
@@ -21,10 +23,17 @@ log = telemetry.logger(__name__)
 
 class SeedCrawl:
     def __init__(
-        self, store: CrawlStore, fill_frontier: FillFrontier, hints: Hints, events: Events, clock: Clock
+        self,
+        store: CrawlStore,
+        fill_frontier: FillFrontier,
+        renew_robots: Callable[[str, float], None],
+        hints: Hints,
+        events: Events,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._fill_frontier = fill_frontier
+        self._renew_robots = renew_robots
         self._hints = hints
         self._events = events
         self._clock = clock
@@ -47,6 +56,9 @@ class SeedCrawl:
             started = self._store.change_crawl(crawl, crawl.start(self._clock()))
         except InvalidTransition:  # another process started or cancelled it meanwhile
             return self._store.get_crawl(crawl_id)
+        if crawl.crawl_type is not CrawlType.FETCH_ONLY:  # lists of URLs are many, and of many hosts
+            is_scheduled = crawl.crawl_type is CrawlType.SCHEDULED
+            self._renew_robots(parse(crawl.seed_url).host, ROBOTS_RENEWED_SECONDS if is_scheduled else 0.0)
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
         self._fill_frontier(started)
         self._events.publish(crawl_id, "status", {"status": started.status.value, "paused": started.paused})

@@ -19,7 +19,7 @@ from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
-from crawler.domain.judging import OpenJudge
+from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.rendering.signals import lane_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
@@ -37,9 +37,9 @@ class Survey(Protocol):
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
     def unanswered(self, crawl_id: UUID) -> set[str]: ...
-    def tried_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
-    def stored_before(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
-    def stored(self, crawl_id: UUID, urls: Sequence[str]) -> Sequence[TriedPage]: ...
+    def tried_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
+    def stored_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
+    def stored(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
     def save(
         self,
         crawl: CrawlJob,
@@ -86,8 +86,8 @@ class SurveyQueries:
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
-        answers = self._answers(tried, crawl.config) if step.is_trying else []
-        step.judge(answers, frozenset(self._survey.met(crawl.id)), self._survey.unanswered(crawl.id))
+        answers, unread = self._read(tried, crawl.config) if step.is_trying else ([], set())
+        step.judge(answers, frozenset(self._survey.met(crawl.id)), unread | self._survey.unanswered(crawl.id))
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -101,12 +101,14 @@ class SurveyQueries:
         if self._admit(crawl, step, state, last=True):
             return True
         settled = crawl.model_copy(update={"config": step.config})
-        # Looks are compared with what servers sent of the pages.
-        is_light = lane_of(crawl) is Lane.HTTP
-        return may_try and may_look and is_light and self._look(settled, step, state, tried)
+        return may_try and may_look and self._look(settled, step, state, tried)
 
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
-        """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own."""
+        """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own.
+
+        They are looked at as the crawl's pages are fetched, and compared with pages that were fetched so.
+        """
+        lane = lane_of(crawl)
         asked = {page.url for page in tried}
         no_pages = self._survey.no_pages(crawl.id, step.keys)
         known = no_pages | self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
@@ -120,19 +122,20 @@ class SurveyQueries:
         if not pages:
             return False
         stands = sorted({fold.stands.href for fold in looks})
-        answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
-        earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
-        before = self._answers(earlier, crawl.config)
+        answers, _ = self._read([*pages, *self._survey.stored(crawl.id, stands, lane)], crawl.config)
+        looked = self._survey.tried_before(crawl.id, sorted(seen), lane)
+        before, _ = self._read((*looked, *self._survey.stored_before(crawl.id, stands, lane)), crawl.config)
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
 
-    def _answers(self, tried: Sequence[TriedPage], config: CrawlConfig) -> list[Answer]:
-        """What the trials say, as far as they can be read in time."""
+    def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> tuple[list[Answer], set[str]]:
+        """What the trials say, and addresses of those that could not be read in time: that says nothing of them."""
         with self._open_judge() as judge:
-            read = judge.each(answer_of, tried, config.follow_nofollow)
-            return [found for _, found in read if isinstance(found, Answer)]
+            read = list(judge.each(answer_of, tried, config.follow_nofollow))
+        answers = [found for _, found in read if isinstance(found, Answer)]
+        return answers, {page.url for page, found in read if isinstance(found, Unjudged)}
 
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:

@@ -31,7 +31,8 @@ from crawler.handlers.engine.crawl_context import CrawlContext
 log = telemetry.logger(__name__)
 
 MAX_CACHED = 5000
-KEEP = timedelta(minutes=10)
+KEEP = timedelta(seconds=5)
+"""After which it is looked up whether another process has read robots.txt since."""
 KEEP_GIVEN_UP = timedelta(seconds=5)
 MAX_ROBOTS_HOPS = 5
 
@@ -67,6 +68,7 @@ class _Known(NamedTuple):
     """Why robots.txt got no response, for a host that was given up."""
     error: str = ""
     """In words, where this process asked for it."""
+    read_at: datetime | None = None
 
     @property
     def given_up(self) -> RobotsAnswer:
@@ -146,15 +148,29 @@ class RobotsAndBackoff:
         self._known.pop(host, None)
         self._frontier.set_robots(host, 0, 0)
 
-    def restore_robots(self, host: str) -> None:
-        """Give the frontier back what it lost of a host's robots.txt, so that its crawl delay holds from the start."""
-        record, now = self._hosts.find_host(host), self._clock()
+    def renew_robots(self, host: str, most_seconds: float) -> None:
+        """Have a host's robots.txt fetched again if the copy is older, before anything else is asked of the host."""
+        record = self._hosts.find_host(host)
         if record is None or record.robots_fetched_at is None or record.robots_failing_since is not None:
             return
+        if (self._clock() - record.robots_fetched_at).total_seconds() >= most_seconds:
+            self.forget_robots(host)
+
+    def restore_robots(self, host: str) -> None:
+        """Give the frontier back what it lost of a host's robots.txt, so that its crawl delay holds from the start."""
+        self._use_copy(host, self._clock())
+
+    def _use_copy(self, host: str, now: datetime) -> bool:
+        """Whether there is a copy of robots.txt that may be used for some time yet."""
+        record = self._hosts.find_host(host)
+        if record is None or record.robots_fetched_at is None or record.robots_failing_since is not None:
+            return False
         left = ROBOTS_FRESH_SECONDS - (now - record.robots_fetched_at).total_seconds()
-        if left > 0:
-            robots = Robots.parse(record.robots_text or b"")
-            self._frontier.set_robots(host, left, robots.crawl_delay(self._agent) or 0.0)
+        if left <= 0:
+            return False
+        robots = Robots.parse(record.robots_text or b"")
+        self._frontier.set_robots(host, left, robots.crawl_delay(self._agent) or 0.0)
+        return True
 
     def robots_url(self, lease: Lease) -> str:
         """The URL of a host's robots.txt: the usual place, or where redirects have led so far."""
@@ -168,13 +184,14 @@ class RobotsAndBackoff:
             return
         policy = robots_policy(result.status, result.failure)
         if policy is RobotsPolicy.HOLD:
-            self._hold(host, result, now)
+            if not self._use_copy(host, now):
+                self._hold(host, result, now)
             return
         body = result.body if policy is RobotsPolicy.PARSE else b""
         record = HostRecord(result.status or None, body, now, None)
         self._hosts.save_robots(host, record)
         robots = Robots.parse(body)
-        self._remember(host, robots)
+        self._remember(host, robots, read_at=now)
         delay = robots.crawl_delay(self._agent) or 0.0
         self._frontier.set_robots(host, ROBOTS_FRESH_SECONDS, delay)
         log.info("robots_read", host=host, status=result.status, policy=policy.value, delay_seconds=delay)
@@ -233,14 +250,24 @@ class RobotsAndBackoff:
             return self._remember(host, None, failure) if given_up else None
         if record.robots_fetched_at is None:
             return None
-        return self._remember(host, Robots.parse(record.robots_text or b""))
+        known, read_at = self._known.get(host), record.robots_fetched_at
+        is_same = known is not None and known.robots is not None and known.read_at == read_at
+        robots = known.robots if known and is_same else Robots.parse(record.robots_text or b"")
+        return self._remember(host, robots, read_at=read_at)
 
-    def _remember(self, host: str, robots: Robots | None, failure: Reason | None = None, error: str = "") -> _Known:
+    def _remember(
+        self,
+        host: str,
+        robots: Robots | None,
+        failure: Reason | None = None,
+        error: str = "",
+        read_at: datetime | None = None,
+    ) -> _Known:
         """Cache rules for a while only: another process may be the one that reads robots.txt next time."""
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
         until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
-        known = self._known[host] = _Known(robots, until, failure, error)
+        known = self._known[host] = _Known(robots, until, failure, error, read_at)
         return known
 
     # -- complaints -------------------------------------------------------------------------

@@ -53,3 +53,34 @@ def test_lists_behind_a_query_lead_to_their_pages_and_are_watched(two_lanes: Two
     assert told is not None
     assert sorted(url.rpartition("/")[2] for url in told["changed_page_urls"]) == ["list?from=8", "tool9"]
     assert told["new_page_urls"] == []
+
+
+class Lamp(Chest):
+    """One lamp in three colours, which says the same of each."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, str] = {}
+
+    def _page(self, path: str, query: str) -> dict[str, str]:
+        links = "".join(f"<p><a href=/lamp?colour={colour}>{colour}</a></p>" for colour in ("red", "green", "blue"))
+        if path == "/":
+            return {"title": "Lamps", "html": f"<h1>Lamps</h1><a href=/lamp>The lamp</a>{links}"}
+        note = self.notes.get(query.removeprefix("colour="), "In stock")
+        words = "The lamp of the lighthouse was made of brass and glass by the joiner and the smith"
+        return {"title": "The lamp", "html": f"<h1>The lamp</h1><p>{words}</p><p>{note}</p>{links}"}
+
+
+@pytest.mark.slow
+def test_an_edit_of_one_of_several_addresses_that_scripts_fill_is_told(two_lanes: TwoLanes) -> None:
+    lamp = Lamp()
+    with serving(lamp.respond) as server:
+        crawl = two_lanes.again(two_lanes.crawl(server.url("/"), use_sitemaps=False), seconds=120)
+        assert {path for path, end in two_lanes.ends(crawl).items() if end == "done"} == {"/", "/lamp"}
+        lamp.notes["blue"] = "Sold out"
+        told = two_lanes.again(crawl, seconds=120)
+        once = two_lanes.again(told, seconds=120)
+    assert told.change_summary is not None
+    assert once.change_summary is not None
+    changed = [url.rpartition("/")[2] for url in told.change_summary["changed_page_urls"]]
+    assert (changed, told.change_summary["new_page_urls"]) == (["lamp?colour=blue"], [])
+    assert once.change_summary["summary"]["changed_pages"] == 0

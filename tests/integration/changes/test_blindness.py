@@ -270,13 +270,14 @@ def test_what_the_user_leaves_out_is_not_missed(crawler: Engine, site: Site) -> 
     assert (coverage(left_out)["failing"], coverage(left_out)["sentence"]) == (False, None)
 
 
-def test_pages_that_robots_forbids_now_are_said_and_alarm_nobody(crawler: Engine, site: Site) -> None:
+def test_a_robots_txt_that_forbids_most_pages_now_is_blindness_and_removes_nothing(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     first = crawler.crawl(site.url(), use_sitemaps=False)
     site.edit("/robots.txt", html="User-agent: *\nDisallow: /p")
-    crawler.tools.redis.flushdb()
     second = crawler.again(first)
-    assert not coverage(second)["failing"]
+    assert (coverage(second)["failing"], coverage(second)["code"]) == (True, "robots")
+    assert second.change_summary is not None
+    assert second.change_summary["summary"]["removed_pages"] == 0
     assert "12 are forbidden by robots.txt now" in coverage(second)["sentence"]
 
 

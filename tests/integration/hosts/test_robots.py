@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crawler.domain.crawls.crawl import CrawlStatus
+from crawler.domain.crawls.crawl import CrawlStatus, CrawlType
 from crawler.domain.hosts.host import HostRecord
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.integration.live_engine import Engine
@@ -18,11 +18,48 @@ def engine_settings() -> dict[str, object]:
 
 
 def test_robots_txt_is_asked_for_first_and_once(crawler: Engine, site: Site) -> None:
-    crawler.crawl(site.url(), max_pages=10)
-    crawler.crawl(site.url(), max_pages=10)
+    first = crawler.crawl(site.url(), max_pages=10)
+    project = crawler.tools.store.get_project(first.project_id)
+    crawler.run(crawler.start(project, crawl_type=CrawlType.SCHEDULED))
     paths = [request.path for request in site.requests()]
     assert paths[0] == "/robots.txt"
     assert paths.count("/robots.txt") == 1, "the second crawl knows it"
+
+
+def test_who_starts_a_crawl_finds_what_robots_txt_says_now(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a"], "/a": []})
+    number = site.set_robots("User-agent: *\nDisallow: /a")
+    first = crawler.crawl(site.url())
+    assert crawler.ends(first) == {"/": "done", "/a": "robots"}
+    site.mend(number)
+    second = crawler.again(first)
+    assert crawler.ends(second) == {"/": "done", "/a": "done"}
+    site.set_robots("User-agent: *\nDisallow: /")
+    closed = crawler.again(first)
+    assert (closed.status, closed.change_summary) == (CrawlStatus.FAILED, None)
+    assert "forbidden by robots.txt" in (closed.error_message or "")
+
+
+def test_a_scheduled_crawl_reads_a_robots_txt_of_an_hour_ago_anew(crawler: Engine, site: Site) -> None:
+    clock = Clock(crawler)
+    lay(site, {"/": ["/a"], "/a": []})
+    first = crawler.crawl(site.url())
+    project = crawler.tools.store.get_project(first.project_id)
+    site.set_robots("User-agent: *\nDisallow: /a")
+    clock.forward(minutes=50)
+    soon = crawler.run(crawler.start(project, crawl_type=CrawlType.SCHEDULED))
+    assert crawler.ends(soon) == {"/": "done", "/a": "done"}
+    clock.forward(minutes=20)
+    later = crawler.run(crawler.start(project, crawl_type=CrawlType.SCHEDULED))
+    assert crawler.ends(later)["/a"] == "robots"
+
+
+def test_a_copy_of_today_counts_where_robots_txt_cannot_be_read_anew(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
+    site.set_robots("User-agent: *\nDisallow: /b")
+    first = crawler.crawl(site.url())
+    site.set_robots(status=503)
+    assert crawler.ends(crawler.again(first)) == {"/": "done", "/a": "done", "/b": "robots"}
 
 
 def test_what_robots_txt_forbids_is_skipped_with_the_line_that_says_so(crawler: Engine, site: Site) -> None:
@@ -77,7 +114,7 @@ def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_a
 ) -> None:
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
     site.set_robots(**fault)
-    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "patience_seconds": 7200})
     for minutes in (0, 9, 9, 9):
         clock.forward(minutes=minutes)
         tools.frontier.block_host(host, 0, 0, 0)  # the minute until it is asked again is over
@@ -111,7 +148,8 @@ def test_a_failure_of_another_day_does_not_shorten_the_half_hour(crawler: Engine
     tools.crawls.control.cancel(first.id)
     clock.forward(days=1)
     tools.frontier.block_host(host, 0, 0, 0)
-    second = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
+    patient = {"delay_seconds": 0, "patience_seconds": 7 * 86_400}  # requests are logged by the clock on the wall
+    second = crawler.start(crawler.project(site.url()), config=patient)
     crawler.shift()
     assert tools.crawls.finish(second.id).status is CrawlStatus.IN_PROGRESS
     assert crawler.ends(second) == {"/": None}
@@ -141,10 +179,12 @@ def test_links_into_what_is_forbidden_are_known_before_they_are_queued(crawler: 
 
 
 def test_what_another_worker_read_since_is_what_counts(crawler: Engine, site: Site) -> None:
-    """A worker that knows an old robots.txt, or had given the host up, asks Postgres again before long."""
+    """A worker that knows an old robots.txt, or had given the host up, asks Postgres again within seconds."""
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)
     lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
     first = crawler.crawl(site.url())
     tools.hosts.store.save_robots(host, HostRecord(200, b"User-agent: *\nDisallow: /b", clock()))
-    clock.forward(minutes=11)
-    assert crawler.ends(crawler.again(first)) == {"/": "done", "/a": "done", "/b": "robots"}
+    clock.forward(seconds=6)
+    project = tools.store.get_project(first.project_id)
+    second = crawler.run(crawler.start(project, crawl_type=CrawlType.SCHEDULED))
+    assert crawler.ends(second) == {"/": "done", "/a": "done", "/b": "robots"}

@@ -61,9 +61,10 @@ def test_what_max_pages_has_no_room_for_is_said_and_not_missing() -> None:
     assert covered(3, *left[:2], is_limited=True).sentence is None, "two may be an accident"
 
 
-def test_what_robots_forbids_is_said_and_alarms_nobody() -> None:
+def test_what_robots_forbids_is_said_and_alarms_nobody_unless_it_is_most_of_the_site() -> None:
+    assert not covered(41, *lost(40, "robots")).failing
     found = covered(3, *lost(40, "robots"))
-    assert not found.failing
+    assert (found.failing, found.code) == (True, "robots"), "a watch that is blind is no success"
     assert found.sentence == ("Only 3 of 43 pages could be compared, because 40 are forbidden by robots.txt now.")
 
 

@@ -136,4 +136,6 @@ def test_a_program_that_reads_the_end_is_not_disturbed() -> None:
 
 
 def test_a_line_says_why_nothing_happens() -> None:
-    assert one_line(snapshot(under_way=0)).endswith("example.org:8080 1:02:03 left: held back after errors")
+    assert one_line(snapshot(under_way=0)).endswith(
+        "example.org:8080 1:02:03 left: held back after errors, for 10:00 at most"
+    )

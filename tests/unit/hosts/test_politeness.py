@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.domain.crawls.frontier import HostState
 from crawler.domain.hosts.politeness import (
+    LONGEST_OWN_BLOCK_SECONDS,
     MAX_BLOCK_SECONDS,
     MAX_LEARNED_SECONDS,
     block_seconds,
@@ -74,8 +75,8 @@ def test_a_date_is_as_good_as_its_seconds(seconds: int) -> None:
 # ---- blocks
 
 
-def test_blocks_double_from_a_minute_to_a_day() -> None:
-    assert [block_seconds(n, 0) for n in (1, 2, 3, 11, 12, 10**9)] == [60, 120, 240, 61_440, 86_400, 86_400]
+def test_blocks_double_from_a_minute_to_ten() -> None:
+    assert [block_seconds(n, 0) for n in (1, 2, 3, 4, 5, 10**9)] == [60, 120, 240, 480, 600, 600]
     assert block_seconds(0, 0) == 60
 
 
@@ -84,8 +85,8 @@ def test_jitter_is_a_tenth_either_way() -> None:
 
 
 @given(st.integers(-5, 100), jitters)
-def test_no_block_is_longer_than_a_day_or_shorter_than_its_jitter(incidents: int, jitter: float) -> None:
-    assert 54 <= block_seconds(incidents, jitter) <= MAX_BLOCK_SECONDS
+def test_no_block_of_our_own_is_longer_than_ten_minutes(incidents: int, jitter: float) -> None:
+    assert 54 <= block_seconds(incidents, jitter) <= LONGEST_OWN_BLOCK_SECONDS
 
 
 # ---- learned delay

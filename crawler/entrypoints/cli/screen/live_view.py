@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.crawls.frontier import HostWait, Wait
 from crawler.domain.crawls.host_waits import HELD, by_host, seconds_left
 from crawler.domain.reason_words import name_of
@@ -98,7 +99,7 @@ def one_line(seen: CrawlSnapshot) -> str:
     ]
     held = [wait for wait in seen.waits if wait.why in HELD]
     if held and not seen.under_way:
-        parts.append(f"{held[0].host} {_why(held[0], crawl.config.delay_seconds)}")
+        parts.append(f"{held[0].host} {_why(held[0], crawl.config)}")
     return ", ".join(parts)
 
 
@@ -176,19 +177,22 @@ def _hosts(seen: CrawlSnapshot, width: int) -> list[RenderableType]:
     """The hosts with queued URLs. Blocked and paused hosts come first, because people ask why nothing happens there."""
     waits = by_host(seen.waits)[:MOST_HOSTS]
     longest = min(max((len(wait.host) for wait in waits), default=0), width // 3)
-    return [_host(wait, seen.crawl.config.delay_seconds, longest, width) for wait in waits]
+    return [_host(wait, seen.crawl.config, longest, width) for wait in waits]
 
 
-def _host(wait: HostWait, delay: float, longest: int, width: int) -> RenderableType:
+def _host(wait: HostWait, config: CrawlConfig, longest: int, width: int) -> RenderableType:
     name = f"{fit(wait.host, longest):<{longest}}"
     waiting = f"{wait.queued:>5} waiting" if width >= NARROW else f"{wait.queued:>4}"
-    line = cut(f"{name}  {waiting}  {_why(wait, delay)}", width)
+    line = cut(f"{name}  {waiting}  {_why(wait, config)}", width)
     return Text(line, "yellow" if wait.why in HELD else "dim", no_wrap=True, overflow="crop")
 
 
-def _why(wait: HostWait, delay: float) -> str:
-    left = seconds_left(wait, delay)
-    return _WHY[wait.why] if left is None else f"{clock(left)} left: {_WHY[wait.why]}"
+def _why(wait: HostWait, config: CrawlConfig) -> str:
+    left = seconds_left(wait, config.delay_seconds)
+    why = _WHY[wait.why]
+    if wait.why in (Wait.BLOCKED, Wait.RETRY):
+        why += f", for {clock(config.patience_seconds)} at most"
+    return why if left is None else f"{clock(left)} left: {why}"
 
 
 def _pages(seen: CrawlSnapshot, width: int, room: int) -> list[RenderableType]:

@@ -229,7 +229,7 @@ def _of_the_rules(crawl: CrawlJob, reasons: dict[Reason, int]) -> Iterable[str |
             "host and port typed as URL may be reached; host:port in CRAWLER_EGRESS_ALLOW opens others, with commas."
         )
     if limited := reasons.get(Reason.RATE_LIMITED):
-        yield f"{count(limited, 'URL')} answered 429 again and again; crawl with a longer --delay."
+        yield f"{count(limited, 'URL')} answered 429 or 503 again and again; crawl later, or with a longer --delay."
     yield from _of_browsers(reasons)
     done = crawl.pages_crawled + crawl.pages_failed
     if crawl.pages_failed and crawl.pages_failed / done > FAILED_SHARE:
