@@ -7,7 +7,7 @@ Postgres and then a frontier with a new epoch, so that no worker goes on by the 
 What a step finds out: `query_step.py`, by the rules in `domain/urls/query_survey.py`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 from uuid import UUID
@@ -16,10 +16,11 @@ from crawler import telemetry
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, QueryParams
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.learned_params import UNANSWERED, UNREAD
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
-from crawler.domain.judging import OpenJudge
+from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.rendering.signals import lane_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
@@ -86,8 +87,10 @@ class SurveyQueries:
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
-        answers = self._answers(tried, crawl.config) if step.is_trying else []
-        step.judge(answers, frozenset(self._survey.met(crawl.id)), self._survey.unanswered(crawl.id))
+        read = self._read(tried, crawl.config) if step.is_trying else {}
+        silent = dict.fromkeys((url for url, found in read.items() if isinstance(found, Unjudged)), UNREAD)
+        silent |= dict.fromkeys(self._survey.unanswered(crawl.id), UNANSWERED)
+        step.judge(_answers(read), frozenset(self._survey.met(crawl.id)), silent)
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -120,19 +123,18 @@ class SurveyQueries:
         if not pages:
             return False
         stands = sorted({fold.stands.href for fold in looks})
-        answers = self._answers([*pages, *self._survey.stored(crawl.id, stands)], crawl.config)
+        answers = _answers(self._read([*pages, *self._survey.stored(crawl.id, stands)], crawl.config))
         earlier = (*self._survey.tried_before(crawl.id, sorted(seen)), *self._survey.stored_before(crawl.id, stands))
-        before = self._answers(earlier, crawl.config)
+        before = _answers(self._read(earlier, crawl.config))
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
 
-    def _answers(self, tried: Sequence[TriedPage], config: CrawlConfig) -> list[Answer]:
-        """What the trials say, as far as they can be read in time."""
+    def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> dict[str, Answer | Unjudged | None]:
+        """By address what the trials say, as far as they can be read in time."""
         with self._open_judge() as judge:
-            read = judge.each(answer_of, tried, config.follow_nofollow)
-            return [found for _, found in read if isinstance(found, Answer)]
+            return {page.url: found for page, found in judge.each(answer_of, tried, config.follow_nofollow)}
 
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
@@ -156,3 +158,7 @@ class SurveyQueries:
         for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
             self._hints.fetch(lane)
         return True
+
+
+def _answers(read: Mapping[str, Answer | Unjudged | None]) -> list[Answer]:
+    return [found for found in read.values() if isinstance(found, Answer)]

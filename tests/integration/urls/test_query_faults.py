@@ -5,13 +5,15 @@ from collections import Counter
 
 import pytest
 
+from crawler.adapters.judging.judge_pool import Limits
+from crawler.bootstrap import judging
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.learned_params import MOST_LEARNED, LearnedParam, ParamRole
 from crawler.domain.urls.folded_addresses import MOST_LOOKS
 from tests.integration.changes.test_probes_killed import LEASE_SECONDS, die
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
-from tests.integration.urls.test_query_sites import FRAME, Down, kept, served, text, told, wiki
+from tests.integration.urls.test_query_sites import FRAME, NAMES, Down, kept, served, text, told, wiki
 
 SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
@@ -59,6 +61,22 @@ def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: 
         is_down = False
         second = crawler.again(first)
         assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
+
+
+def test_trials_that_nobody_had_time_to_read_decide_nothing_for_ever(
+    crawler: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine says nothing about a site: what was not read today is tried again."""
+    with served(wiki) as (url, _), monkeypatch.context() as busy:
+        busy.setattr(judging, "SURVEY", Limits(page_seconds=0.5, total_seconds=0.0))
+        first = crawler.crawl(url, use_sitemaps=False)
+        assert first.stats["query_params"] == [
+            "`topic` and `show` in /notes.cgi could not be tried, as their pages could not be read in time, so they are"
+            " left out in this crawl"
+        ]
+        busy.undo()
+        second = crawler.again(first)
+        assert {f"/notes.cgi?topic={name}" for name in NAMES[1:]} <= set(kept(crawler, second))
 
 
 @pytest.mark.slow
