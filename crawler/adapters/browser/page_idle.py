@@ -18,6 +18,9 @@ from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed
 POLL_SECONDS = 0.1
 QUIET_SECONDS = 0.5
 """Network counts as idle after so long without a request that could bring content."""
+TURN_SECONDS = 1.25 * POLL_SECONDS
+"""What one turn of ours counts for at most. On a busy machine the page gets as few turns as we do: what it loaded a
+moment ago it has not shown yet, however long that moment was by the clock."""
 STILL_SECONDS = 0.25
 """The document counts as stable after so long without a change."""
 RESTLESS_SECONDS = 2.0
@@ -169,11 +172,12 @@ class State(NamedTuple):
 
 async def settle(world: World, network: Network, most_seconds: float = MOST_SECONDS) -> None:
     """Wait until the page is done, or so long after its document was complete: half a document is no page."""
-    begun = time.monotonic()
+    begun, quiet = time.monotonic(), 0.0
     while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
         answer = await world.ask(_STATE)
         state = State(*answer) if answer is not None else None
-        if state is not None and await _may_be_taken(world, state, network.quiet_seconds(), waited):
+        quiet = min(quiet + TURN_SECONDS, network.quiet_seconds())
+        if state is not None and await _may_be_taken(world, state, quiet, waited):
             return
         if state is not None and not state.is_here:
             begun = time.monotonic()

@@ -99,24 +99,27 @@ def _serve(answers: int) -> int:
             known = shared
             work, given = pickle.loads(shared)  # noqa: S301
         for item in items:
-            began = time.process_time()
-            # Its default action is to end the process: no code of ours is needed for it.
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            answer = _answer(work, given, item)
+            answer, began = _answer(work, given, item, seconds)
             signal.setitimer(signal.ITIMER_PROF, 0)
             _write(answers, answer, time.process_time() - began)
     return 0
 
 
-def _answer(work: Callable[..., Any], given: tuple[Any, ...], item: bytes) -> bytes:
+def _answer(work: Callable[..., Any], given: tuple[Any, ...], item: bytes, seconds: float) -> tuple[bytes, float]:
+    """What came of an item, and when its time began: what has to be imported to read it is no page's fault."""
+    began = time.process_time()
     try:
-        return pickle.dumps((DONE, work(*pickle.loads(item), *given)))  # noqa: S301
+        read = pickle.loads(item)  # noqa: S301
+        began = time.process_time()
+        # Its default action is to end the process: no code of ours is needed for it.
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        return pickle.dumps((DONE, work(*read, *given))), began
     except CrawlerError as exc:
-        return pickle.dumps((RAISED, exc))
+        return pickle.dumps((RAISED, exc)), began
     except (MemoryError, RecursionError):
-        return pickle.dumps((LARGE, None))
+        return pickle.dumps((LARGE, None)), began
     except Exception as exc:  # noqa: BLE001 - the parent hears of it
-        return pickle.dumps((CRASHED, " ".join(f"{type(exc).__name__}: {exc}".split())[:500]))
+        return pickle.dumps((CRASHED, " ".join(f"{type(exc).__name__}: {exc}".split())[:500])), began
 
 
 def _read() -> bytes | None:

@@ -13,6 +13,11 @@ _CLASSES = {
     Removal.ALIVE: "nothing links to it any more, but it answers",
     Removal.BLOCKED: "nobody could tell",
 }
+_BEYOND: dict[str, str] = {
+    Purpose.AGAIN: "fetched a second time, to learn what differs by itself",
+    Purpose.TRIAL: "fetched on trial, to see whether its query parameters tell pages apart",
+}
+"""Requests that ask for no missing page."""
 
 
 class KeptProbe(NamedTuple):
@@ -30,9 +35,9 @@ class KeptProbe(NamedTuple):
 def probe_words(probe: KeptProbe, *, met: bool) -> str:
     """`met`: whether the crawl itself met the URL, as a page or in vain."""
     answer = f" (answer {probe.http_status})" if probe.http_status else ""
-    if probe.purpose == Purpose.AGAIN:
-        seen = "" if probe.state != "queued" else ": waits"
-        return f"fetched a second time, to learn what differs by itself{seen}{answer}"
+    if why := _BEYOND.get(probe.purpose):
+        waits = ": waits" if probe.state == "queued" else ""
+        return f"{why}{waits}{answer}"
     if probe.state == "queued":
         return "it will be asked for once more before the crawl ends, because an earlier crawl had it"
     if probe.outcome == Removal.EXCLUDED:

@@ -13,6 +13,8 @@ ANY_NAME = "&"
 NOT_TRIED = "not tried"
 UNANSWERED = "no answers"
 """It was tried while the site was down."""
+UNREAD = "not read"
+"""It was tried, and this machine had no time to read the answers."""
 
 
 class ParamRole(StrEnum):
@@ -60,8 +62,12 @@ _LATE = {
         "were not tried yet, so they are left out in this crawl",
     ),
     UNANSWERED: (
-        "could not be tried, as its pages did not answer in time, so it is left out in this crawl",
-        "could not be tried, as their pages did not answer in time, so they are left out in this crawl",
+        "could not be tried, as its pages did not answer, so it is left out in this crawl",
+        "could not be tried, as their pages did not answer, so they are left out in this crawl",
+    ),
+    UNREAD: (
+        "could not be tried, as its pages could not be read in time, so it is left out in this crawl",
+        "could not be tried, as their pages could not be read in time, so they are left out in this crawl",
     ),
 }
 

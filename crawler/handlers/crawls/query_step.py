@@ -13,7 +13,7 @@ from uuid import UUID
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, FetchState, QueryParams
 from crawler.domain.crawls.frontier import Priority
-from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, UNANSWERED, LearnedParam, ParamRole
+from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, NOT_TRIED, LearnedParam, ParamRole
 from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage, parse_page
 from crawler.domain.reasons import Reason
@@ -87,13 +87,13 @@ class QueryStep:
         """Whether there are trials whose answers say something."""
         return any(one.role is ParamRole.TRIED for one in self.config.learned_params)
 
-    def judge(self, answers: Sequence[Answer], met: frozenset[str], unanswered: Collection[str] = ()) -> None:
+    def judge(self, answers: Sequence[Answer], met: frozenset[str], silent: Mapping[str, str]) -> None:
         """Learn from the trials that were answered, then from links alone, as far as that goes.
 
-        `unanswered`: trials that an outage of the site left without an answer.
+        `silent`: addresses of trials that say nothing today, and why.
         """
         if self.is_trying:
-            self._judge_trials(answers, unanswered)
+            self._judge_trials(answers, silent)
         for _ in range(MOST_ROUNDS):
             known = met | {normalize(link.url, self.rule) for link in self._links if not self._is_open(link)}
             book = LinkBook(self._links, self.rule, known)
@@ -108,7 +108,7 @@ class QueryStep:
         if self.config.meaningful_params == CrawlConfig().meaningful_params:  # nobody has named these
             self._learn(views_by_default(LinkBook(self._links, self.rule), self.config.meaningful_params))
 
-    def _judge_trials(self, answers: Sequence[Answer], unanswered: Collection[str]) -> None:
+    def _judge_trials(self, answers: Sequence[Answer], silent: Mapping[str, str]) -> None:
         by_url = {answer.url: answer for answer in answers}
         for one in [one for one in self.config.learned_params if one.role is ParamRole.TRIED]:
             # Tried for two parameters, an address was fetched twice; it does not repeat itself.
@@ -118,8 +118,9 @@ class QueryStep:
                 self._look_behind(one, mine, beside)
                 continue
             verdict = judge_by_pages(one.name, mine, by_url)
-            if verdict is None and any(_has(href, one.path, one.name) for href in unanswered):
-                self._learn([_dropped(one.path, one.name, UNANSWERED)])  # the next crawl tries it again
+            why = next((why for href, why in silent.items() if _has(href, one.path, one.name)), None)
+            if verdict is None and why:
+                self._learn([_dropped(one.path, one.name, why)])  # the next crawl tries it again
                 continue
             verdict = verdict or _SILENT
             plain = answers_without(one.name, mine, by_url)

@@ -7,7 +7,7 @@ Postgres and then a frontier with a new epoch, so that no worker goes on by the 
 What a step finds out: `query_step.py`, by the rules in `domain/urls/query_survey.py`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 from uuid import UUID
@@ -16,6 +16,7 @@ from crawler import telemetry
 from crawler.domain.changes.probes import Probe, Purpose
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, QueryParams
 from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.learned_params import UNANSWERED, UNREAD
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
@@ -86,8 +87,10 @@ class SurveyQueries:
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
-        answers, unread = self._read(tried, crawl.config) if step.is_trying else ([], set())
-        step.judge(answers, frozenset(self._survey.met(crawl.id)), unread | self._survey.unanswered(crawl.id))
+        read = self._read(tried, crawl.config) if step.is_trying else {}
+        silent = dict.fromkeys((url for url, found in read.items() if isinstance(found, Unjudged)), UNREAD)
+        silent |= dict.fromkeys(self._survey.unanswered(crawl.id), UNANSWERED)
+        step.judge(_answers(read), frozenset(self._survey.met(crawl.id)), silent)
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -122,20 +125,19 @@ class SurveyQueries:
         if not pages:
             return False
         stands = sorted({fold.stands.href for fold in looks})
-        answers, _ = self._read([*pages, *self._survey.stored(crawl.id, stands, lane)], crawl.config)
+        answers = _answers(self._read([*pages, *self._survey.stored(crawl.id, stands, lane)], crawl.config))
         looked = self._survey.tried_before(crawl.id, sorted(seen), lane)
-        before, _ = self._read((*looked, *self._survey.stored_before(crawl.id, stands, lane)), crawl.config)
+        earlier = (*looked, *self._survey.stored_before(crawl.id, stands, lane))
+        before = _answers(self._read(earlier, crawl.config))
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
         return self._admit(crawl, step, state, last=True)
 
-    def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> tuple[list[Answer], set[str]]:
-        """What the trials say, and addresses of those that could not be read in time: that says nothing of them."""
+    def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> dict[str, Answer | Unjudged | None]:
+        """By address what the trials say, as far as they can be read in time."""
         with self._open_judge() as judge:
-            read = list(judge.each(answer_of, tried, config.follow_nofollow))
-        answers = [found for _, found in read if isinstance(found, Answer)]
-        return answers, {page.url for page, found in read if isinstance(found, Unjudged)}
+            return {page.url: found for page, found in judge.each(answer_of, tried, config.follow_nofollow)}
 
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
@@ -159,3 +161,7 @@ class SurveyQueries:
         for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
             self._hints.fetch(lane)
         return True
+
+
+def _answers(read: Mapping[str, Answer | Unjudged | None]) -> list[Answer]:
+    return [found for found in read.values() if isinstance(found, Answer)]

@@ -32,6 +32,27 @@ def grow(item: int, hostile: int) -> int:
     return len(bytearray(4_000_000_000 if item == hostile else 1))
 
 
+class LateModule:
+    """An item whose class comes from a module that is imported when the item is read: that costs 0.3 s."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return imported_late, (self.number,)
+
+
+def imported_late(number: int) -> LateModule:
+    until = time.process_time() + 0.3
+    while time.process_time() < until:
+        pass
+    return LateModule(number)
+
+
+def number_of(item: LateModule, more: int) -> int:
+    return item.number + more
+
+
 def die(item: int, hostile: int) -> int:
     if item == hostile:
         os.kill(os.getpid(), signal.SIGSEGV)

@@ -47,6 +47,11 @@ def test_one_item_that_never_ends_costs_its_limit_and_no_other_item(judge: Sitti
     assert time.process_time() - used < 0.2, "this process only waited"
 
 
+def test_what_has_to_be_imported_for_an_item_does_not_count_as_its_time(judge: Sitting) -> None:
+    items = [chores.LateModule(1), chores.LateModule(2)]
+    assert [found for _, found in judge.each(chores.number_of, items, 1)] == [2, 3]
+
+
 def test_c_code_that_no_python_can_interrupt_is_ended_too(judge: Sitting) -> None:
     found = [found for _, found in judge.each(chores.match, [SLOW, "p"], 300)]
     assert found == [TOO_LARGE, 300]
