@@ -31,8 +31,8 @@ from crawler.handlers.engine.crawl_context import CrawlContext
 log = telemetry.logger(__name__)
 
 MAX_CACHED = 5000
-KEEP = timedelta(seconds=5)
-"""After which it is looked up whether another process has read robots.txt since."""
+KEEP = timedelta(minutes=1)
+"""After which it is looked up whether another process has read robots.txt since. A crawl that began since looks, too."""
 KEEP_GIVEN_UP = timedelta(seconds=5)
 MAX_ROBOTS_HOPS = 5
 
@@ -69,6 +69,8 @@ class _Known(NamedTuple):
     error: str = ""
     """In words, where this process asked for it."""
     read_at: datetime | None = None
+    found_at: datetime | None = None
+    """When this process looked it up."""
 
     @property
     def given_up(self) -> RobotsAnswer:
@@ -127,7 +129,7 @@ class RobotsAndBackoff:
         """Whether robots.txt allows a claimed URL to be requested."""
         if not context.crawl.config.respect_robots_txt:
             return _GO
-        known = self._find(host)
+        known = self._find(host, since=context.crawl.created_at)
         if known is None:
             return _UNKNOWN
         if known.robots is None:
@@ -234,9 +236,12 @@ class RobotsAndBackoff:
         fresh = (now - might_have_asked).total_seconds() < ROBOTS_STREAK_SECONDS
         return record.robots_failing_since if fresh else now
 
-    def _find(self, host: str) -> _Known | None:
+    def _find(self, host: str, since: datetime | None = None) -> _Known | None:
+        """What is known of a host, looked up after `since`: a crawl that somebody starts has robots.txt read anew."""
         known = self._known.get(host)
-        return known if known and self._clock() < known.until else self._load(host)
+        if known is None or self._clock() >= known.until or (since and known.found_at and known.found_at < since):
+            return self._load(host)
+        return known
 
     def _load(self, host: str) -> _Known | None:
         record = self._hosts.find_host(host)
@@ -266,8 +271,9 @@ class RobotsAndBackoff:
         """Cache rules for a while only: another process may be the one that reads robots.txt next time."""
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
-        until = self._clock() + (KEEP if robots else KEEP_GIVEN_UP)
-        known = self._known[host] = _Known(robots, until, failure, error, read_at)
+        now = self._clock()
+        known = _Known(robots, now + (KEEP if robots else KEEP_GIVEN_UP), failure, error, read_at, now)
+        self._known[host] = known
         return known
 
     # -- complaints -------------------------------------------------------------------------
