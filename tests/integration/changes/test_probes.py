@@ -67,10 +67,12 @@ def test_probes_keep_the_gap_and_are_marked_in_the_audit(crawler: Engine, site: 
     assert outcomes(crawler, second) == {"alive": 4}
     assert site.politeness()["127.0.0.1"].keeps(0.1)
     (host,) = crawler.tools.hosts.audit(second.id)
-    assert (host.requests, host.violations, host.repeated) == (9, 0, 0)
-    assert host.extra == 4
+    assert (host.requests, host.violations, host.repeated) == (10, 0, 0), "robots.txt is read anew"
+    assert host.extra == 5, "four probes and robots.txt"
     kinds = crawler.rows("SELECT kind, count(*) AS n FROM request_log WHERE crawl_id = :id GROUP BY 1", id=second.id)
-    assert {row["kind"]: row["n"] for row in kinds} == {"p": 5, "b": 4}, "those that answer are pages of the crawl"
+    assert {row["kind"]: row["n"] for row in kinds} == {"p": 5, "b": 4, "r": 1}, (
+        "those that answer are pages of the crawl"
+    )
 
 
 def test_a_probe_stores_no_page_and_leaves_the_old_one_as_it_was(crawler: Engine, site: Site) -> None:
