@@ -54,7 +54,7 @@ _LISTED_CRAWL = select(*_LISTED_COLUMNS).where(t.crawl_jobs.c.id == bindparam("i
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
-_COMPARE_GRACE = timedelta(seconds=60)
+_COMPARE_GRACE = timedelta(seconds=30)
 # A list has no homepage that could show whether its pages need a browser; the project's last crawl with one has.
 _AS_REMEMBERED = text("""
 UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
@@ -376,8 +376,8 @@ class Store:
     def take_half_ended(self) -> list[CrawlJob]:
         """Ended crawls without a comparison.
 
-        Each is returned 15 s after its end if its results were never counted, and a minute after it if they were, then
-        at ever longer intervals: the comparison may only be slow, or wait behind others.
+        Each is returned 15 s after its end if its results were never counted, and 30 s after it if they were, then at
+        ever longer intervals: the comparison may only be slow, or wait behind others.
         """
         c = t.crawl_jobs.c
         grace = case((c.stats == {}, _END_GRACE), else_=_COMPARE_GRACE)

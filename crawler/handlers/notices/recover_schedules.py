@@ -14,7 +14,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.engine.ports import Hints
 
 UNTOLD_GRACE = timedelta(minutes=2)
-BEAT_GRACE = timedelta(seconds=20)
+BEAT_GRACE = timedelta(seconds=15)
 """The messages of a hundred entries that are due at once wait their turn: they are no sign of a beat that is gone."""
 
 

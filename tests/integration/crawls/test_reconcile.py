@@ -21,7 +21,7 @@ def started(crawler: Engine, site: Site) -> CrawlJob:
 def test_a_crawl_whose_end_was_lost_half_way_is_ended_wholly(crawler: Engine, site: Site, lost: str) -> None:
     crawl = crawler.run(started(crawler, site))
     is_told = lost == "the message"
-    leave_half_ended(crawler, crawl, 70 if is_told else 20, "" if is_told else ", stats = '{}'")
+    leave_half_ended(crawler, crawl, 40 if is_told else 20, "" if is_told else ", stats = '{}'")
     crawler.tools.crawls.reconcile()
     assert ("after_crawl", crawl.id) in crawler.sent
     assert crawler.tools.store.get_crawl(crawl.id).stats == crawl.stats
@@ -37,7 +37,7 @@ def leave_half_ended(crawler: Engine, crawl: CrawlJob, seconds: int, more: str =
 def test_a_comparison_that_waits_its_turn_is_not_asked_for_again(crawler: Engine, site: Site) -> None:
     """When a hundred crawls end at once, asking again for each had doubled the work that all wait for."""
     crawl = crawler.run(started(crawler, site))
-    leave_half_ended(crawler, crawl, 40)
+    leave_half_ended(crawler, crawl, 25)
     crawler.tools.crawls.reconcile()
     assert ("after_crawl", crawl.id) not in crawler.sent
 
