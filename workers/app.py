@@ -25,7 +25,7 @@ from celery.signals import (
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.adapters.operating.queues import OWN
+from crawler.adapters.operating.queues import LATER, OWN
 from crawler.bootstrap import App, build, with_servers
 from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
@@ -80,8 +80,10 @@ def is_stopping() -> bool:
 @celeryd_after_setup.connect
 def take_own_queues(**_: Any) -> None:
     """Whoever takes messages of others takes our own of that kind, too, however it was started."""
-    for queue in OWN.keys() & app.amqp.queues.consume_from.keys():
-        app.amqp.queues.select_add(app.amqp.queues[OWN[queue]])
+    taken = set(app.amqp.queues.consume_from)
+    for ours in (OWN, LATER):
+        for queue in ours.keys() & taken:
+            app.amqp.queues.select_add(app.amqp.queues[ours[queue]])
 
 
 @worker_process_init.connect

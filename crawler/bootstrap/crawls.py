@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from crawler.adapters.crawls.crawl_pace import CrawlPace
 from crawler.adapters.crawls.explain_reader import ExplainReader
@@ -49,6 +50,14 @@ class Crawls:
         return StartCrawl(
             self._app.store, self._app.hints.start_crawl, self._app.clock, self._app.settings.max_pages_ceiling
         )
+
+    @cached_property
+    def start_by_schedule(self) -> StartCrawl:
+        """Seeds it, too: a further message for it would wait among those of crawls that somebody waits for."""
+        return StartCrawl(self._app.store, self._seed_now, self._app.clock, self._app.settings.max_pages_ceiling)
+
+    def _seed_now(self, crawl_id: UUID) -> None:
+        self.seed(crawl_id)
 
     @cached_property
     def check_reach(self) -> CheckReach:

@@ -95,7 +95,7 @@ class Notices:
 
     @cached_property
     def run_schedules(self) -> RunSchedules:
-        return RunSchedules(self.schedules, self._app.crawls.start, self.beat_entries, self._app.clock)
+        return RunSchedules(self.schedules, self._app.crawls.start_by_schedule, self.beat_entries, self._app.clock)
 
     @cached_property
     def recover_schedules(self) -> RecoverSchedules:

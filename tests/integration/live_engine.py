@@ -35,6 +35,8 @@ class InlineHints:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, Any]] = []
+        self.later: list[tuple[str, UUID]] = []
+        """Of these what nobody waits for."""
 
     def start_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("start_crawl", crawl_id))
@@ -42,14 +44,16 @@ class InlineHints:
     def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
         self.sent.append(("fetch", (lane, countdown_seconds)))
 
-    def finish_crawl(self, crawl_id: UUID) -> None:
+    def finish_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         self.sent.append(("finish_crawl", crawl_id))
+        self.later += [("finish_crawl", crawl_id)] if later else []
 
     def tend_large_crawl(self, crawl_id: UUID) -> None:
         self.sent.append(("tend_large_crawl", crawl_id))
 
-    def after_crawl(self, crawl_id: UUID) -> None:
+    def after_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         self.sent.append(("after_crawl", crawl_id))
+        self.later += [("after_crawl", crawl_id)] if later else []
 
     def notify(self, crawl_id: UUID, countdown_seconds: float = 0) -> None:
         self.sent.append(("notify", crawl_id))

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from playwright.async_api import ElementHandle, Locator, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from crawler.adapters.browser.errors import error_name
@@ -20,6 +20,8 @@ from crawler.domain.crawls.page_steps import XPATH, Do, Step
 
 STEP_SECONDS = 10.0
 """For so long a step waits for its element."""
+MOST_FIELDS = 5
+"""A page that puts new fields in the place of old ones so often is not filled in."""
 OPTIONAL_SECONDS = 1.0
 """For one that need not be there, or may be there no more."""
 
@@ -88,13 +90,29 @@ class StepTaker:
             raise
 
     async def _fill(self, step: Step) -> None:
-        found = locate(self.page, step.selector)
-        await found.wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
-        if not self.may_fill(self.page.url):
-            raise StepFailed("the page is of an origin that no 'open' names, so nothing is filled in.")
         if step.secret not in self.secrets:
             raise StepFailed(f"there is no secret {step.secret}.")
-        await found.fill(self.secrets[step.secret], timeout=self._left_ms(STEP_SECONDS))
+        for tries_left in reversed(range(MOST_FIELDS)):
+            field = await self._find_field(step.selector)
+            try:
+                await field.fill(self.secrets[step.secret], timeout=self._left_ms(STEP_SECONDS))
+            except PlaywrightTimeout:
+                raise
+            except PlaywrightError:  # the page has another in its place, or is another page
+                if not tries_left:
+                    raise
+            else:
+                return
+
+    async def _find_field(self, selector: str) -> ElementHandle:
+        """The field of this very document. A locator would go on to wait in the page that comes next, whose origin
+        nobody has looked at."""
+        found = locate(self.page, selector)
+        await found.wait_for(state="visible", timeout=self._left_ms(STEP_SECONDS))
+        field = await found.element_handle(timeout=self._left_ms(STEP_SECONDS))
+        if not self.may_fill(self.page.url):
+            raise StepFailed("the page is of an origin that no 'open' names, so nothing is filled in.")
+        return field
 
     async def _click(self, step: Step) -> None:
         found = locate(self.page, step.selector)

@@ -54,6 +54,7 @@ _LISTED_CRAWL = select(*_LISTED_COLUMNS).where(t.crawl_jobs.c.id == bindparam("i
 _KEY_COLUMNS = [t.api_keys.c[name] for name in ApiKey.model_fields]
 _OPEN = (CrawlStatus.PENDING, CrawlStatus.IN_PROGRESS)
 _END_GRACE = timedelta(seconds=15)
+_COMPARE_GRACE = timedelta(seconds=30)
 # A list has no homepage that could show whether its pages need a browser; the project's last crawl with one has.
 _AS_REMEMBERED = text("""
 UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
@@ -375,16 +376,18 @@ class Store:
     def take_half_ended(self) -> list[CrawlJob]:
         """Ended crawls without a comparison.
 
-        Each is returned 15 s after its end, then at ever longer intervals: the comparison may only be slow.
+        Each is returned 15 s after its end if its results were never counted, and 30 s after it if they were, then at
+        ever longer intervals: the comparison may only be slow, or wait behind others.
         """
         c = t.crawl_jobs.c
+        grace = case((c.stats == {}, _END_GRACE), else_=_COMPARE_GRACE)
         waited = func.now() - c.updated_at
         age = func.now() - c.completed_at
         with transaction(self.engine) as db:
             rows = db.execute(
                 update(t.crawl_jobs)
                 .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
-                .where(c.completed_at > func.now() - timedelta(days=1), waited > _END_GRACE, waited + waited > age)
+                .where(c.completed_at > func.now() - timedelta(days=1), waited > grace, waited + waited > age)
                 .values(updated_at=func.now())
                 .returning(*_CRAWL_COLUMNS)
             )

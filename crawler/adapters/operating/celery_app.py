@@ -12,7 +12,7 @@ from typing import Any
 from celery import Celery
 from kombu.entity import Exchange, Queue
 
-from crawler.adapters.operating.queues import OWN, OWN_ROUTES, QUEUES
+from crawler.adapters.operating.queues import ALL, OWN_ROUTES, QUEUES
 from crawler.config import Settings
 from crawler.server_urls import SentinelUrl
 
@@ -81,7 +81,7 @@ def _task_settings(settings: Settings, hard_limit: int) -> dict[str, Any]:
     return {
         "task_default_queue": "coordinator",
         "task_default_queue_type": settings.broker_queue_type,
-        "task_queues": [durable_queue(name, settings.broker_queue_type) for name in (*QUEUES, *OWN.values())],
+        "task_queues": [durable_queue(name, settings.broker_queue_type) for name in ALL],
         "task_create_missing_queues": False,
         "task_routes": {name: {"queue": queue} for name, queue in OWN_ROUTES.items()},
         # JSON in both directions: a pickle in the broker is refused, never loaded.

@@ -11,7 +11,7 @@ from celery import Celery, chain
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS, durable_queue
-from crawler.adapters.operating.queues import LANE_QUEUE, OWN, OWN_ROUTES, QUEUES
+from crawler.adapters.operating.queues import ALL, LANE_QUEUE, LATER, OWN_ROUTES, ROUTES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -46,7 +46,7 @@ class CeleryQueue:
         """Number of messages in the queue."""
         return self.lengths([queue])[queue]
 
-    def lengths(self, queues: Iterable[str] = (*QUEUES, *OWN.values())) -> dict[str, int]:
+    def lengths(self, queues: Iterable[str] = ALL) -> dict[str, int]:
         try:
             # A kept connection: connecting takes ten times as long as asking.
             with self._app.pool.acquire(block=True) as connection:
@@ -79,8 +79,10 @@ class CeleryQueue:
         message = {"lane": lane.value}
         self._send("crawler.fetch", message, LANE_QUEUE[lane], countdown=countdown, expires=countdown + 120)
 
-    def finish_crawl(self, crawl_id: UUID) -> None:
-        self._send("crawler.finish_crawl", {"crawl_id": str(crawl_id)})
+    def finish_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
+        """`later`, here and below: nobody sits and waits for it."""
+        task = "crawler.finish_crawl"
+        self._send(task, {"crawl_id": str(crawl_id)}, _queue_of(task, later=later))
 
     def tend_large_crawl(self, crawl_id: UUID) -> None:
         self._send("crawler.tend_large_crawl", {"crawl_id": str(crawl_id)})
@@ -121,12 +123,13 @@ class CeleryQueue:
     def canary(self, queue: str) -> None:
         self._send("crawler.canary", {"queue": queue}, queue)
 
-    def after_crawl(self, crawl_id: UUID) -> None:
+    def after_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         """Send what runs after a crawl: the comparison, then notifications; and the report."""
         asked = {"kwargs": {"crawl_id": str(crawl_id)}, "immutable": True}
+        compare, tell = "crawler.diff_crawl", "crawler.notify"
         steps = [
-            self._app.signature(name, queue=OWN_ROUTES[name], **asked)
-            for name in ("crawler.diff_crawl", "crawler.notify")
+            self._app.signature(compare, queue=_queue_of(compare, later=later), **asked),
+            self._app.signature(tell, queue=OWN_ROUTES[tell], **asked),
         ]
         try:
             chain(*steps, app=self._app).apply_async(ignore_result=True)
@@ -163,6 +166,10 @@ class CeleryQueue:
             )
         except OperationalError as exc:
             raise _unavailable() from exc
+
+
+def _queue_of(task: str, *, later: bool) -> str:
+    return LATER[ROUTES[task]] if later else OWN_ROUTES[task]
 
 
 def _reach(connection: Any, seconds: float) -> None:

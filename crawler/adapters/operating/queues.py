@@ -13,6 +13,9 @@ OWN = {
 }
 """Beside queues that anybody may send to, those of our own messages. Workers take from both in turn, so nobody who
 sends a great many can hold up the crawls of others. Every worker on the queue for others is on ours, too."""
+LATER = {"coordinator": "control_later", "compare": "compare_later"}
+"""Of our own messages those that nobody sits and waits for: runs by a schedule, their comparisons, and reports. Who
+starts a crawl by hand does not wait behind the hundred whose schedules are due in the same minute."""
 QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {
@@ -32,5 +35,7 @@ ROUTES = {
     "crawler.embed_documents": "ingest",
 }
 """For everybody."""
-OWN_ROUTES = {task: OWN[queue] for task, queue in ROUTES.items()}
+_LATER_TASKS = frozenset({"crawler.run_scheduled_crawl", "crawler.report_crawl"})
+OWN_ROUTES = {task: (LATER if task in _LATER_TASKS else OWN)[queue] for task, queue in ROUTES.items()}
 """For our own messages."""
+ALL = (*QUEUES, *OWN.values(), *LATER.values())

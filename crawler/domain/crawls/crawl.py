@@ -289,10 +289,15 @@ class CrawlJob(BaseModel):
         return max(0, self.total_discovered - self.pages_crawled - self.pages_failed - self.pages_skipped)
 
     @property
+    def runs_by_schedule(self) -> bool:
+        """Whether it tells what it finds, as those do that a schedule starts: nobody sits and waits for it."""
+        return self.crawl_type is CrawlType.SCHEDULED
+
+    @property
     def learns_noise(self) -> bool:
         """Whether some pages are fetched twice: what differs between the two is noise, not a change."""
         asked = self.config.learn_noise
-        return self.crawl_type is CrawlType.SCHEDULED if asked is None else asked
+        return self.runs_by_schedule if asked is None else asked
 
     def working_seconds(self, now: datetime) -> float:
         """How long the crawl has been running, without its pauses."""

@@ -20,12 +20,14 @@ _CRAWL = re.compile(rf"/(?:crawls?|crawl-history)/{_ID}")
 _PROJECT = re.compile(rf"/(?:projects|notebooks)/{_ID}")
 _POLLED = ("/health", "/health/live", "/metrics")
 """Paths that monitoring polls every few seconds; they are not logged."""
+SIGNED = ("/act/", "/feeds/")
+"""Pages that a secret in their address opens, without a session: links in mails, and feeds."""
 _FILES = "/static/"
 """Static files of the dashboard; they are not logged either."""
 
 
 class RequestLog:
-    """Logs paths without their queries: some callers put secrets there."""
+    """Logs paths without their queries, and without what opens them: secrets are there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,8 +53,8 @@ class RequestLog:
                 await self._app(scope, receive, noted)
             finally:
                 took = round(1000 * (time.perf_counter() - began), 1)
-                _level(scope["path"], status)("request", method=scope.get("method", "WS"), path=scope["path"],
-                                              status=status, ms=took)  # fmt: skip
+                _level(scope["path"], status)("request", method=scope.get("method", "WS"),
+                                              path=_shown(scope["path"]), status=status, ms=took)  # fmt: skip
 
 
 def _request_id(headers: Headers) -> str:
@@ -64,6 +66,10 @@ def _request_id(headers: Headers) -> str:
 def _ids(path: str) -> dict[str, str]:
     found = {"crawl_id": _CRAWL.search(path), "project_id": _PROJECT.search(path)}
     return {name: match[1] for name, match in found.items() if match}
+
+
+def _shown(path: str) -> str:
+    return next((f"{begins}…" for begins in SIGNED if path.startswith(begins)), path)
 
 
 def _level(path: str, status: int) -> Callable[..., None]:

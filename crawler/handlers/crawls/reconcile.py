@@ -34,6 +34,8 @@ from crawler.handlers.hosts.recover_hosts import RecoverHosts
 log = telemetry.logger(__name__)
 
 PENDING_GRACE = timedelta(seconds=5)
+ENDING_GRACE = timedelta(seconds=10)
+"""So long whoever ended a crawl has time to close its frontier. Doing it for them would ask twice for what follows."""
 LOST_AT_ONCE = 500
 PRUNE_EVERY = timedelta(hours=1)
 ASK_AGAIN_SECONDS = 60.0
@@ -174,7 +176,7 @@ class Reconcile:
     def _end_wholly(self, crawl: CrawlJob) -> None:
         log.warning("half_ended_crawl", crawl_id=str(crawl.id))
         if crawl.stats:  # only the last message was lost
-            self._hints.after_crawl(crawl.id)
+            self._hints.after_crawl(crawl.id, later=crawl.runs_by_schedule)
         else:
             self._finish_crawl.wind_up(crawl)
 
@@ -185,7 +187,8 @@ class Reconcile:
         except NotFound:
             self._frontier.close_crawl(crawl_id)
             return
-        if crawl.status.is_over:
+        ended_at = crawl.completed_at or crawl.created_at
+        if crawl.status.is_over and self._clock() - ended_at >= ENDING_GRACE:
             log.warning("frontier_left_open", crawl_id=str(crawl_id))
             self._finish_crawl.wind_up(crawl)
 

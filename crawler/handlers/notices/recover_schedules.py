@@ -14,12 +14,14 @@ from crawler.domain.clock import Clock
 from crawler.domain.engine.ports import Hints
 
 UNTOLD_GRACE = timedelta(minutes=2)
+BEAT_GRACE = timedelta(seconds=15)
+"""The messages of a hundred entries that are due at once wait their turn: they are no sign of a beat that is gone."""
 
 
 class RecoverSchedules:
     def __init__(
         self,
-        run_due: Callable[[], int],
+        run_due: Callable[[timedelta], int],
         untold: Callable[[datetime], list[UUID]],
         held: Callable[[datetime], list[UUID]],
         hooks: Callable[[], None],
@@ -34,7 +36,7 @@ class RecoverSchedules:
         self._clock = clock
 
     def __call__(self) -> None:
-        self._run_due()
+        self._run_due(BEAT_GRACE)
         now = self._clock()
         for crawl_id in dict.fromkeys((*self._untold(now - UNTOLD_GRACE), *self._held(now))):
             self._hints.notify(crawl_id)

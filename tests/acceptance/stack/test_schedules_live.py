@@ -27,7 +27,7 @@ from tests.integration.inbox import Inbox, Received
 from tests.site.client import Site
 
 READER = "ops@example.org"
-CHAIN = ("run_scheduled_crawl", "start_crawl", "finish_crawl", "diff_crawl", "notify")
+CHAIN = ("run_scheduled_crawl", "finish_crawl", "diff_crawl", "notify")
 pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 

@@ -72,3 +72,13 @@ def test_neither_queries_nor_keys_are_logged_and_machines_that_poll_only_for_deb
     assert "hunter2" not in text
     polled = [json.loads(line) for line in text.splitlines() if "/health/live" in line]
     assert [line["level"] for line in polled] == ["debug"]
+
+
+@pytest.mark.parametrize("path", ["/act/{}", "/feeds/{}.atom", "/feeds/{}/more"])
+def test_an_address_that_opens_something_is_logged_without_what_opens_it(
+    service: Service, logged: io.StringIO, path: str
+) -> None:
+    service.client.get(path.format("crf_opens-something"), headers={"Authorization": ""})
+    (line,) = [line for line in lines(logged) if line["event"] == "request"]
+    assert line["path"] == path.partition("{")[0] + "…"
+    assert "opens-something" not in logged.getvalue()

@@ -186,6 +186,23 @@ def test_secrets_are_filled_in_only_where_the_login_leads(two_lanes: TwoLanes, s
 
 
 @pytest.mark.slow
+def test_a_page_that_leads_elsewhere_while_a_field_is_awaited_takes_no_secret_along(
+    two_lanes: TwoLanes, site: LoginSite
+) -> None:
+    """A browser's own waiting for a field that is shut goes on in the next page, whoever it belongs to."""
+    with login_site() as stranger:
+        stranger.accepts = False
+        stranger.asks_by = "form"
+        leads_there = f"<meta http-equiv=refresh content='7; url={stranger.url('/entrance')}'>"
+        site.more = f"{leads_there}<input type=password name=key disabled>"
+        project_id = give_login(two_lanes, site)
+        crawl(two_lanes, project_id)
+        assert "/entrance" in asked(stranger.server)  # type: ignore[arg-type]
+        assert not any(request.method == "POST" for request in stranger.server.requests)  # type: ignore[union-attr]
+    assert login_of(two_lanes, project_id).state == LoginState.FAILED
+
+
+@pytest.mark.slow
 def test_a_login_can_be_tried(two_lanes: TwoLanes, site: LoginSite) -> None:
     project_id = give_login(two_lanes, site)
     two_lanes.tools.projects.logins.try_now(project_id, site.url("/"))

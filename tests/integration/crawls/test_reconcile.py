@@ -20,19 +20,44 @@ def started(crawler: Engine, site: Site) -> CrawlJob:
 @pytest.mark.parametrize("lost", ["the message", "the statistics too"])
 def test_a_crawl_whose_end_was_lost_half_way_is_ended_wholly(crawler: Engine, site: Site, lost: str) -> None:
     crawl = crawler.run(started(crawler, site))
-    left = "diffed_at = NULL, completed_at = now() - interval '20 s', updated_at = now() - interval '20 s'"
-    stats = "" if lost == "the message" else ", stats = '{}'"
-    crawler.rows(f"UPDATE crawl_jobs SET {left}{stats} WHERE id = :id RETURNING 1", id=crawl.id)
-    crawler.sent.clear()
+    is_told = lost == "the message"
+    leave_half_ended(crawler, crawl, 40 if is_told else 20, "" if is_told else ", stats = '{}'")
     crawler.tools.crawls.reconcile()
     assert ("after_crawl", crawl.id) in crawler.sent
     assert crawler.tools.store.get_crawl(crawl.id).stats == crawl.stats
 
 
+def leave_half_ended(crawler: Engine, crawl: CrawlJob, seconds: int, more: str = "") -> None:
+    then = f"now() - interval '{seconds} s'"
+    left = f"diffed_at = NULL, completed_at = {then}, updated_at = {then}"
+    crawler.rows(f"UPDATE crawl_jobs SET {left}{more} WHERE id = :id RETURNING 1", id=crawl.id)
+    crawler.sent.clear()
+
+
+def test_a_comparison_that_waits_its_turn_is_not_asked_for_again(crawler: Engine, site: Site) -> None:
+    """When a hundred crawls end at once, asking again for each had doubled the work that all wait for."""
+    crawl = crawler.run(started(crawler, site))
+    leave_half_ended(crawler, crawl, 25)
+    crawler.tools.crawls.reconcile()
+    assert ("after_crawl", crawl.id) not in crawler.sent
+
+
+def end_without_closing(crawler: Engine, crawl: CrawlJob, seconds_ago: int) -> None:
+    ended = f"status = 'completed', completed_at = now() - interval '{seconds_ago} s'"
+    crawler.rows(f"UPDATE crawl_jobs SET {ended} WHERE id = :id RETURNING 1", id=crawl.id)
+
+
+def test_a_crawl_that_somebody_ends_in_this_moment_is_left_to_them(crawler: Engine, site: Site) -> None:
+    crawl = started(crawler, site)
+    end_without_closing(crawler, crawl, 1)
+    crawler.sent.clear()
+    crawler.tools.crawls.reconcile()
+    assert ("after_crawl", crawl.id) not in crawler.sent
+
+
 def test_the_frontier_of_a_crawl_that_is_over_is_closed(crawler: Engine, site: Site) -> None:
     crawl = started(crawler, site)
-    ended = "UPDATE crawl_jobs SET status = 'completed', completed_at = now() WHERE id = :id RETURNING 1"
-    crawler.rows(ended, id=crawl.id)
+    end_without_closing(crawler, crawl, 20)
     assert crawl.id in crawler.tools.frontier.open_crawls()
     crawler.tools.crawls.reconcile()
     assert crawl.id not in crawler.tools.frontier.open_crawls()

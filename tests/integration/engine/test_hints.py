@@ -5,13 +5,14 @@ import time
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from typing import Any
+from uuid import UUID
 
 import pytest
 from redis import Redis
 
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.domain.crawls.crawl import CrawlStatus, EndReason
+from crawler.domain.crawls.crawl import CrawlStatus, CrawlType, EndReason
 from crawler.domain.crawls.frontier import Lane
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine, InlineHints
@@ -87,6 +88,31 @@ def test_a_wake_up_is_never_sent_for_more_than_a_minute_ahead(crawler: Engine, r
     ahead = datetime.fromisoformat(headers["eta"]) - datetime.now(UTC)
     assert 55 <= ahead.total_seconds() <= 60
     assert headers["task"] == "crawler.fetch"
+
+
+@pytest.mark.parametrize("crawl_type", [CrawlType.MANUAL, CrawlType.SCHEDULED])
+def test_nobody_waits_for_the_end_of_crawls_by_schedule(crawler: Engine, site: Site, crawl_type: CrawlType) -> None:
+    lay(site, {"/": []})
+    project = crawler.project(site.url())
+    crawl = crawler.tools.crawls.start(project.id, crawl_type=crawl_type, config={"delay_seconds": 0})
+    crawler.run(crawler.tools.crawls.seed(crawl.id))
+    hints = crawler.tools.hints
+    assert isinstance(hints, InlineHints)
+    expected = {"finish_crawl", "after_crawl"} if crawl_type is CrawlType.SCHEDULED else set()
+    assert {name for name, _ in hints.later} == expected
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_comparisons_that_somebody_waits_for_have_a_queue_of_their_own(crawler: Engine, later: bool) -> None:
+    CeleryQueue(make_celery(crawler.tools.settings)).after_crawl(UUID(int=1), later=later)
+    with Redis.from_url(crawler.tools.settings.redis_database(1)) as broker:
+        waiting = {
+            queue: [json.loads(message)["headers"]["task"] for message in broker.lrange(queue, 0, -1)]
+            for queue in ("own_compare", "compare_later")
+        }
+    compare, report = "crawler.diff_crawl", "crawler.report_crawl"
+    own, others = ([], [report, compare]) if later else ([compare], [report])
+    assert waiting == {"own_compare": own, "compare_later": others}
 
 
 def test_the_reconciler_hints_again_for_due_work_whose_hint_was_lost(crawler: Engine, site: Site) -> None:

@@ -12,8 +12,9 @@ from redbeat.schedulers import get_redis
 
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.operating.celery_app import make_celery
-from crawler.domain.crawls.crawl import CrawlType
+from crawler.domain.crawls.crawl import CrawlStatus, CrawlType
 from crawler.errors import InvalidConfig, NotFound
+from crawler.handlers.notices.recover_schedules import BEAT_GRACE
 from crawler.handlers.notices.run_schedules import AT_ONCE, RunSchedules
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from tests.integration.live_engine import Engine
@@ -294,6 +295,29 @@ def test_what_no_entry_started_is_started_by_who_looks_after_schedules(desk: Des
     assert desk.tools.store.list_crawls(project.id) == [], "the workers of a single run do this much and no more"
     desk.tools.notices.recover_schedules()
     assert len(desk.tools.store.list_crawls(project.id)) == 1
+
+
+def test_what_is_just_due_is_left_to_its_entry(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one of two coordinators starts a hundred crawls while somebody's own waits."""
+    project, notices = desk.scheduled(), desk.tools.notices
+    monkeypatch.setattr(notices.run_schedules, "_clock", lambda: desk.now)
+    desk.now = NOON + timedelta(hours=1, seconds=5)
+    notices.recover_schedules()
+    assert desk.tools.store.list_crawls(project) == []
+    desk.now += BEAT_GRACE
+    notices.recover_schedules()
+    assert len(desk.tools.store.list_crawls(project)) == 1
+
+
+def test_a_run_by_schedule_is_seeded_by_who_starts_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further message would wait among those of crawls that somebody waits for."""
+    project, notices = desk.scheduled(), desk.tools.notices
+    monkeypatch.setattr(notices.run_schedules, "_clock", lambda: desk.now)
+    desk.now = NOON + timedelta(hours=1)
+    notices.run_schedules.of(project)
+    (crawl,) = desk.tools.store.list_crawls(project)
+    assert crawl.status is CrawlStatus.IN_PROGRESS
+    assert ("start_crawl", crawl.id) not in desk.engine.sent
 
 
 def test_nonsense_is_refused_and_a_project_without_a_schedule_says_so(desk: Desk) -> None:

@@ -23,7 +23,7 @@ def make_task() -> MakeTask:
         def work() -> Any:
             return do()
 
-        return app.task(name="crawler.some_task", base=ContractTask, **options)(work)
+        return app.task(name="crawler.some_task", base=ContractTask, shared=False, **options)(work)
 
     return make
 

@@ -4,7 +4,7 @@ import pytest
 from celery import Celery
 
 from crawler.adapters.operating.celery_app import make_celery
-from crawler.adapters.operating.queues import OWN, OWN_ROUTES, QUEUES, ROUTES
+from crawler.adapters.operating.queues import LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
 from crawler.config import load_settings
 from workers import app as worker
 
@@ -22,9 +22,15 @@ def test_no_task_of_ours_goes_through_a_queue_that_others_send_it_to() -> None:
     assert not set(OWN_ROUTES.values()) & set(QUEUES)
 
 
+def test_runs_by_a_schedule_wait_apart_from_crawls_that_somebody_starts() -> None:
+    assert OWN_ROUTES["crawler.run_scheduled_crawl"] == LATER["coordinator"] != OWN_ROUTES["crawler.start_crawl"]
+    assert OWN_ROUTES["crawler.report_crawl"] == LATER["compare"] != OWN_ROUTES["crawler.diff_crawl"]
+
+
 @pytest.mark.parametrize("queue", OWN)
 def test_whoever_takes_messages_of_others_takes_ours(monkeypatch: pytest.MonkeyPatch, queue: str) -> None:
-    assert a_worker_on(monkeypatch, queue).amqp.queues.consume_from.keys() == {queue, OWN[queue]}
+    later = {LATER[queue]} if queue in LATER else set()
+    assert a_worker_on(monkeypatch, queue).amqp.queues.consume_from.keys() == {queue, OWN[queue], *later}
 
 
 def test_fetchers_take_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,11 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from crawler.domain.api_keys import Scope as KeyScope
-from crawler.entrypoints.dashboard.serving.session_gate import LOGIN, SIGNED
+from crawler.entrypoints.dashboard.serving.session_gate import LOGIN
 from crawler.entrypoints.http.auth import READING
 from crawler.entrypoints.http.cookie_session import CSRF_HEADER, is_csrf
 from crawler.entrypoints.http.origins import is_own_page
+from crawler.entrypoints.http.request_log import SIGNED
 from crawler.errors import Forbidden, Invalid
 
 CSRF_FIELD = "csrf"

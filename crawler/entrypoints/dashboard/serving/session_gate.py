@@ -18,13 +18,12 @@ from crawler.domain.api_keys import ApiKey
 from crawler.entrypoints.http.auth import address_of, everybody, refuse_strangers
 from crawler.entrypoints.http.cookie_session import COOKIE, key_of, token_of
 from crawler.entrypoints.http.problems import problem_of
+from crawler.entrypoints.http.request_log import SIGNED
 from crawler.errors import CrawlerError
 
 LOGIN = "/login"
 OPEN = (LOGIN, "/favicon.ico", "/robots.txt")
 ASSETS = "/static/"
-SIGNED = ("/act/", "/feeds/")
-"""Pages that a secret in their address opens, without a session: links in mails, and feeds."""
 
 
 class SessionGate:
