@@ -32,7 +32,7 @@ log = telemetry.logger(__name__)
 
 MAX_CACHED = 5000
 KEEP = timedelta(minutes=1)
-"""After which it is looked up whether another process has read robots.txt since. A crawl that began since looks, too."""
+"""After which it is looked up whether another process has read robots.txt since. Each new crawl looks, too."""
 KEEP_GIVEN_UP = timedelta(seconds=5)
 MAX_ROBOTS_HOPS = 5
 
