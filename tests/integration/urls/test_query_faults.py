@@ -15,9 +15,7 @@ from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
 from tests.integration.urls.test_query_sites import FRAME, NAMES, Down, kept, served, text, told, wiki
 
-UNANSWERED = (
-    "`product` in /item could not be tried, as its pages did not answer, so it is left out in this crawl"
-)
+UNANSWERED = "`product` in /item could not be tried, as its pages did not answer, so it is left out in this crawl"
 SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
 
