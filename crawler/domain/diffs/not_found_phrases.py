@@ -21,13 +21,16 @@ _SORRY = (
     "omlouváme se|sajnáljuk|عذرا|متاسفیم|متاسفانه|申し訳ございません|申し訳ありません|很?抱歉|对不起|對不起|죄송합니다"
 )
 
-_THING = "(?:the |this |that |your )?(?:requested )?(?:page|file|article|product|content|document|item|site)"
+_THING = (
+    "(?:the |this |that |your )?(?:requested )?"
+    "(?:page|file|article|product|content|document|item|site|topic|entry|post)"
+)
 
 _PHRASES = {
     "en": (
         rf"(?:{_THING} )?(?:you requested |you are looking for "
         rf")?(?:(?:was|is|could|can) ?)?(?:not|n?[’']t) (?:be )?found|"
-        rf"{_THING} (?:does not exist|doesn[’']t exist|no longer exists)(?: any ?more)?|"
+        rf"{_THING} (?:does not exist|doesn[’']t exist|no longer exists)(?: any ?more| yet)?|no such {_THING}|"
         rf"{_THING} (?:is )?no longer available|"
         rf"we (?:can ?not|could not|can[’']t|couldn[’']t) find {_THING}"
     ),

@@ -9,7 +9,7 @@ from lxml.etree import XPathError
 
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
-from crawler.domain.diffs.soft_not_found import is_not_found
+from crawler.domain.diffs.soft_not_found import is_not_found, says_so_instead
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
@@ -86,7 +86,7 @@ class PagePair(NamedTuple):
         moments = Moments(before.fetched_at, after.fetched_at)
         old, new = before.blocks(rules), after.blocks(rules)
         was_gone, is_gone = is_not_found(old), is_not_found(new)
-        if is_gone and not was_gone:
+        if not was_gone and (is_gone or says_so_instead(old, new, self.url)):
             return FilteredPage((), (), gone=True)
         target = self._leads_to(after, new)
         if target and refresh_target(before.content, self.url) is None:

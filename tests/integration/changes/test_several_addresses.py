@@ -147,7 +147,7 @@ def refresh(target: str) -> str:
     return page(title="Moved", head=head, body="<p>It is elsewhere now.</p>")
 
 
-OLD_ADDRESSES = ("404", "301", "says-so", "refresh")
+OLD_ADDRESSES = ("404", "301", "says-so", "refresh", "in-its-text")
 """What the old address of a page says after it was renamed."""
 
 
@@ -157,7 +157,7 @@ def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Si
     """Its old address is still linked."""
     rest = others(site, 12)
     moves = {f"/old/{old}": f"/new/{old}" for old in OLD_ADDRESSES}
-    towns = dict(zip(OLD_ADDRESSES, ("Aberdeen", "Bergen", "Cadiz", "Dieppe"), strict=True))
+    towns = dict(zip(OLD_ADDRESSES, ("Aberdeen", "Bergen", "Cadiz", "Dieppe", "Exeter"), strict=True))
     lay(site, {"/": [*moves, *rest]})
     lay(site, {f"/old/{old}": story(town) for old, town in towns.items()})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -166,6 +166,8 @@ def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Si
     site.remove("/old/404")
     site.set_fault("/old/301", redirect="/new/301", status=301)
     lay(site, {"/old/says-so": sign("This page does not exist"), "/old/refresh": refresh("/new/refresh")})
+    named = "<p>The page in-its-text does not exist. You can create it here.</p>"
+    lay(site, {"/old/in-its-text": page(title="in-its-text", body=f"{FRAME}{named}")})
     second = crawler.again(first)
     assert {short(site, move["from"]): short(site, move["to"]) for move in told(second)["moved"]} == moves
     assert told(second)["new_page_urls"] == told(second)["removed_page_urls"] == []

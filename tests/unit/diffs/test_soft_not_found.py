@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawler.domain.diffs.soft_not_found import says_not_found
+from crawler.domain.diffs.page_blocks import read_blocks
+from crawler.domain.diffs.soft_not_found import says_not_found, says_so_instead
 
 
 def page(title: str, heading: str = "", words: int = 20) -> bytes:
@@ -78,3 +79,43 @@ def test_neither_does_a_long_page_nor_what_is_no_html() -> None:
     assert not says_not_found(page("404 Not Found", words=300), "text/html")
     assert not says_not_found(page("404 Not Found"), "application/pdf")
     assert not says_not_found(b"", "text/html")
+
+
+MENU = "<ul><li>Start<li>Index<li>Search<li>Log in</ul>"
+FOOT = "<p>Made with a wiki that many people like to use.</p>"
+SOWN = "<p>Barley is sown in month {} of the year, and cut some weeks later.</p>"
+ABOUT = f"<h2>Barley</h2>{''.join(map(SOWN.format, range(9)))}"
+
+
+def instead(said: str, url: str = "https://wiki.test/wiki/GrainBarley", before: str = ABOUT) -> bool:
+    old, new = (f"<title>GrainBarley – Farm</title>{MENU}{text}{FOOT}".encode() for text in (before, said))
+    return says_so_instead(read_blocks(old), read_blocks(new), url)
+
+
+@pytest.mark.parametrize("said", [
+    "<p>The page GrainBarley does not exist. You can create it here.</p>",
+    "<p>Page “GrainBarley” not found</p>", "<p>GrainBarley does not exist</p><p>Create this page</p>",
+    "<p>This page does not exist yet.</p><ul><li>Create new empty page</ul>",
+    "<p>Die Seite GrainBarley existiert nicht.</p>",
+    "<p>No such page: GrainBarley</p>", "<p>La page GrainBarley n’existe pas.</p>",
+])  # fmt: skip
+def test_a_sentence_in_place_of_all_that_a_page_said_says_it(said: str) -> None:
+    assert instead(said)
+    assert instead(said, "https://wiki.test/view?page=GrainBarley&lang=en")
+
+
+@pytest.mark.parametrize("said", [
+    "<p>The page GrainWheat does not exist. You can create it here.</p>",
+    ABOUT.replace(SOWN.format(3), "<p>This product is no longer available.</p>"),
+    "<p>This page does not exist in the archive of the museum, which was closed.</p>",
+    "<p>The page GrainBarley does not exist.</p>" + "<p>Here is a long story of something else, told at length.</p>" * 5,
+    "<p>Barley grows everywhere.</p>",
+])  # fmt: skip
+def test_an_edit_that_speaks_of_it_does_not(said: str) -> None:
+    assert not instead(said)
+
+
+def test_a_page_that_said_so_before_does_not_say_it_instead() -> None:
+    assert not instead(
+        "<p>The page GrainBarley does not exist. Create it.</p>", before="<p>GrainBarley does not exist.</p>"
+    )
