@@ -108,7 +108,7 @@ def test_a_sentence_in_place_of_all_that_a_page_said_says_it(said: str) -> None:
     "<p>The page GrainWheat does not exist. You can create it here.</p>",
     ABOUT.replace(SOWN.format(3), "<p>This product is no longer available.</p>"),
     "<p>This page does not exist in the archive of the museum, which was closed.</p>",
-    "<p>The page GrainBarley does not exist.</p>" + "<p>Here is a long story of something else, told at length.</p>" * 5,
+    "<p>The page GrainBarley does not exist.</p>" + "<p>Here is a long story of something else, at length.</p>" * 5,
     "<p>Barley grows everywhere.</p>",
 ])  # fmt: skip
 def test_an_edit_that_speaks_of_it_does_not(said: str) -> None:
