@@ -21,6 +21,14 @@ from tests.site.client import Site
 ENTRY = "INSERT INTO crawl_queue (source_url, normalized_url, host) VALUES (:url, :url, 'a') RETURNING id"
 
 
+@pytest.fixture(scope="module")
+def engine_database(databases: Databases) -> Iterator[str]:
+    """One of their own: what is moved must have no connections of other tests."""
+    url = databases.make_migrated()
+    yield url
+    databases.drop(url)
+
+
 @pytest.fixture
 def target(databases: Databases) -> Iterator[Database]:
     made = connect(databases.make(), 1)
