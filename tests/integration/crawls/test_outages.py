@@ -33,6 +33,7 @@ def test_a_robots_txt_that_answers_503_fails_the_crawl_and_says_so(crawler: Engi
     assert asked(site) == []
 
 
+@pytest.mark.slow
 def test_an_outage_that_is_shorter_is_waited_out(crawler: Engine, site: Site) -> None:
     lay(site, LINKS)
     site.set_fault("/", times=2, status=503, retry_after=1)

@@ -68,6 +68,7 @@ def test_retries_wait_two_four_and_eight_seconds_give_or_take_a_tenth(tried: Tri
         assert 0.9 * wanted <= wait <= 1.1 * wanted + 1.5, "the wait begins when the answer was given up"
 
 
+@pytest.mark.slow
 def test_retries_of_different_urls_do_not_come_in_step(tried: Tried) -> None:
     """The tenth give or take: a server that fell over is not hit by everybody at the same moment again."""
     thirds = sorted(tried.moments(path)[3] - tried.moments(path)[2] for path in ("/x/reset", "/x/cut/10"))
