@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from crawler.adapters.browser.light_pages import LightPages
 from crawler.adapters.operating.live_workers import WorkerState
-from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Kind, Lane
 from crawler.domain.urls.url import digest, parse
 from tests.integration.browser.test_two_passes import SCRIPT, TEXT
@@ -209,7 +209,8 @@ def test_a_worker_that_died_with_the_light_copy_in_hand_hides_no_edit(
     assert watch.last is not None
     two_lanes.change(watch.last, render="always")
     garden.text |= {"/new": OLD}
-    crawl = two_lanes.start(two_lanes.tools.store.get_project(watch.last.project_id))
+    project = two_lanes.tools.store.get_project(watch.last.project_id)
+    crawl = two_lanes.start(project, crawl_type=CrawlType.SCHEDULED)  # by hand it would read robots.txt first
     (pair,), _ = two_lanes.tools.frontier.due(Lane.BROWSER, 1)
     (lease,) = two_lanes.tools.frontier.claim(Lane.BROWSER, [pair], 1, 0.01)
     assert lease.kind is Kind.PAGE
