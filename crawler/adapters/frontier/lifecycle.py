@@ -63,7 +63,7 @@ class CrawlLifecycle(QueueCalls):
         pages_left: int,
         fetches_left: int,
     ) -> int:
-        self.open_crawl(crawl_id, limits)
+        self._run("open", self._of(crawl_id), [*limit_arguments(self._owed(limits)), "", "rebuild"])
         epoch = self.begin_rebuild(crawl_id)
         for known in in_batches(seen):
             self.fill(crawl_id, known)

@@ -87,7 +87,7 @@ class FinishCrawl:
             return self._early_end(crawl, stats)
         waiting = self._ledger.count_queued(crawl.id)
         has_room = stats.budget_left > 0 and crawl.pages_crawled < crawl.config.max_pages
-        if waiting and has_room and self._bring_back(crawl):
+        if waiting and has_room and (self._bring_back(crawl) or self._has_moved(crawl, stats)):
             return None
         if waiting:
             return None if self._probes(crawl, saw_all=False) else EndReason.MAX_PAGES
@@ -159,6 +159,10 @@ class FinishCrawl:
         waits = self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT)
         too_long = [wait for wait in waits if wait.why in _STAY_AWAY and (wait.due_seconds or 0.0) > left]
         return bool(too_long) and sum(wait.queued for wait in too_long) >= stats.queued
+
+    def _has_moved(self, crawl: CrawlJob, before: CrawlStats) -> bool:
+        """Whether another process has queued something since these numbers were read."""
+        return self._frontier.stats(crawl.id) != before
 
     def _bring_back(self, crawl: CrawlJob) -> bool:
         """Queue URLs that the ledger has and the frontier lost (a page that changed between a crash and its repeat)."""

@@ -1,11 +1,14 @@
 """How a crawl ends, and what it says about it."""
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import pytest
 from structlog.testing import capture_logs
 
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
+from crawler.domain.crawls.frontier import End, Entry, Lane, Outcome
 from crawler.domain.reason_words import name_of
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.integration.live_engine import Engine
@@ -33,6 +36,26 @@ def test_a_crawl_that_lasts_too_long_keeps_its_pages_and_says_what_was_left(craw
     assert set(ends) == {"done", "host_blocked"}
     assert crawl.pages_skipped == ends.count("host_blocked")
     assert len(crawler.rows("SELECT 1 FROM crawled_pages WHERE status = 'success'")) == crawl.pages_crawled
+
+
+def test_two_who_look_at_once_whether_a_crawl_is_over_bring_back_what_was_lost_and_end_nothing(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(site, {"/": []})
+    crawl = crawler.start(crawler.project(site.url()), config={"max_pages": 1, "respect_robots_txt": False})
+    frontier = crawler.tools.frontier
+    leases = frontier.claim(Lane.HTTP, [(crawl.id, host_of(site))], 1, 60)
+    frontier.complete(crawl.id, [Outcome(lease, End.DROPPED) for lease in leases])
+    readmit = frontier.readmit
+
+    def after_another(crawl_id: UUID, entries: Sequence[Entry]) -> int:
+        assert readmit(crawl_id, entries) == 1
+        return readmit(crawl_id, entries)
+
+    monkeypatch.setattr(frontier, "readmit", after_another)
+    assert crawler.tools.crawls.finish(crawl.id).status is CrawlStatus.IN_PROGRESS
+    monkeypatch.undo()
+    assert crawler.run(crawl).pages_crawled == 1
 
 
 def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_over(crawler: Engine, site: Site) -> None:

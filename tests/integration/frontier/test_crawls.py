@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from redis import Redis
 
-from crawler.domain.crawls.frontier import Discovered, End, Entry, Kind, Lane, Outcome, Seen, Wait
+from crawler.adapters.frontier.lifecycle import CrawlLifecycle
+from crawler.domain.crawls.frontier import CrawlStats, Discovered, End, Entry, Kind, Lane, Outcome, Seen, Wait
 from tests.integration.frontier.desk import LIMITS, ONE_SERVER, Desk, page, pages, paths
 
 # -- pause ----------------------------------------------------------------------------------
@@ -147,6 +148,19 @@ def test_a_rebuild_needs_no_crawl_that_is_open(desk: Desk) -> None:
     crawl = uuid4()
     desk.frontier.rebuild(crawl, LIMITS, seen=[], entries=pages("a.test", 2), pages_left=2, fetches_left=6)
     assert paths(desk.claim()) == ["0", "1"]
+
+
+@ONE_SERVER
+def test_a_crawl_that_is_being_opened_is_not_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl, begin, looks = uuid4(), CrawlLifecycle.begin_rebuild, list[CrawlStats]()
+
+    def look_and_begin(frontier: CrawlLifecycle, crawl_id: UUID) -> int:
+        looks.append(desk.stats(crawl))
+        return begin(frontier, crawl_id)
+
+    monkeypatch.setattr(CrawlLifecycle, "begin_rebuild", look_and_begin)
+    desk.frontier.rebuild(crawl, LIMITS, seen=[], entries=pages("a.test", 2), pages_left=2, fetches_left=6)
+    assert [(stats.building, stats.finished) for stats in looks] == [(True, False)]
 
 
 def test_an_interrupted_rebuild_is_never_over_yields_nothing_and_can_be_repeated(desk: Desk) -> None:
