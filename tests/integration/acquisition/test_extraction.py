@@ -65,6 +65,7 @@ def test_unchanged_content_is_not_extracted_again(extraction: Extraction, site: 
     assert extraction.is_whole()
 
 
+@pytest.mark.further
 def test_changed_selectors_extract_the_same_content_again(extraction: Extraction, site: Site) -> None:
     extraction.define("hotel", HOTEL)
     lay(site, {"/a": hotel("Adler")})

@@ -73,6 +73,7 @@ def test_a_selector_of_catastrophic_cost_is_a_timeout(extract: ExtractionProcess
     assert works(extract)
 
 
+@pytest.mark.further
 def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
     extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:

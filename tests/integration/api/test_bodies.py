@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import BaseModel, field_validator
@@ -41,6 +42,7 @@ def test_a_body_is_checked_outside_of_the_event_loop() -> None:
     assert places == [False]
 
 
+@pytest.mark.further
 def test_of_very_many_values_none_is_looked_at(service: Service) -> None:
     made = service.project()
     many = {"settings": {"render_rule": {"statuses": [*range(100, 400)] * 2000}}}

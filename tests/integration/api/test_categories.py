@@ -111,6 +111,7 @@ def test_a_page_of_any_project_is_found_by_its_url(service: Service, crawler: En
     assert told["fields"]["h1"] == "Adler"
 
 
+@pytest.mark.further
 def test_a_category_in_use_is_deleted_only_by_force(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.queue.add(site.url("/a"), category="hotel")
@@ -128,6 +129,7 @@ def test_a_category_in_use_is_deleted_only_by_force(service: Service, extraction
     assert service.get("/queue/counts")["undefined"] == 2
 
 
+@pytest.mark.further
 def test_an_entry_is_shown_with_what_was_read(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.fetch(site.url("/a"), category="hotel")
@@ -170,6 +172,7 @@ def test_a_web_archive_is_imported_as_its_bytes_say(service: Service) -> None:
     assert {(entry["category"], entry["priority"]) for entry in entries} == {("hotel", 2)}
 
 
+@pytest.mark.further
 def test_a_field_that_is_found_no_more_is_reported_once(
     service: Service, extraction: Extraction, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,5 +1,7 @@
 """Addresses of Atom feeds over HTTP: of one project, of a tag, of all; with the lines that changed."""
 
+import pytest
+
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.api.conftest import Service
@@ -15,6 +17,7 @@ def changed(service: Service, site: Site, path: str, name: str, tags: list[str])
     return service.engine.again(first)
 
 
+@pytest.mark.further
 def test_a_feed_of_a_tag_has_the_changes_of_its_projects_with_their_lines(service: Service, site: Site) -> None:
     lamps = changed(service, site, "/lamps", "Lamps", ["shops"])
     changed(service, site, "/ropes", "Ropes", ["makers"])

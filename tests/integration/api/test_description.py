@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from tests.integration.api.conftest import Service
 
 
+@pytest.mark.further
 def test_clients_made_of_the_description_have_every_operation(service: Service) -> None:
     """Generators name methods by the operation's id, and know JSON, text, forms and octets."""
     paths = service.get("/openapi.json")["paths"]

@@ -120,6 +120,7 @@ def test_a_crawl_is_watched_from_its_start_to_its_end(service: Service, site: Si
         assert result["duration_seconds"] > 0
 
 
+@pytest.mark.further
 def test_crawls_that_begin_later_are_watched_too(service: Service, port: int) -> None:
     project = service.engine.project("http://127.0.0.1/")
     with watching(port, service, project.id) as watcher:
@@ -179,6 +180,7 @@ def test_the_handshake_tells_where_one_begins(service: Service, port: int, crawl
     assert (event["seq"], event["data"]) == (begun + 1, {"n": 1})
 
 
+@pytest.mark.further
 def test_what_is_no_longer_kept_is_told_as_a_gap(service: Service, port: int, crawl: CrawlJob) -> None:
     with watching(port, service, crawl.project_id) as watcher:
         tell(service, crawl, 0)
@@ -194,6 +196,7 @@ def test_what_is_no_longer_kept_is_told_as_a_gap(service: Service, port: int, cr
     assert in_order([gap, *kept]), "whoever comes back with the gap's number goes on behind it"
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("again", [True, False], ids=["then more was told", "then nothing"])
 def test_nothing_kept_at_all_is_a_gap_too(service: Service, port: int, crawl: CrawlJob, again: bool) -> None:
@@ -316,6 +319,7 @@ def test_a_reader_that_does_not_read_is_dropped_and_the_others_go_on(
             assert told([back.next()]) == [len(got)]
 
 
+@pytest.mark.further
 def test_a_reader_that_is_only_behind_catches_up(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,6 +359,7 @@ def clients(service: Service) -> list[dict[str, str]]:
     return list(found)
 
 
+@pytest.mark.further
 def test_news_waits_while_a_crawl_runs_and_many_watch_but_not_when_it_is_over(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +391,7 @@ def test_no_more_watch_with_one_key_than_may(
             pass
 
 
+@pytest.mark.further
 def test_keys_that_have_many_seats_leave_some_to_others(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -437,6 +443,7 @@ def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Servi
     assert refused(port, service, missing) == unknown
 
 
+@pytest.mark.further
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(("project", "after"), [("none", None), (None, -1), (None, "x"), (None, 2**60)])
 def test_what_cannot_be_asked_for_is_said(

@@ -46,6 +46,7 @@ def test_run_now_starts_a_scheduled_crawl_and_a_second_is_refused(service: Servi
     assert (again.status_code, again.json()["code"]) == (409, "crawl_running")
 
 
+@pytest.mark.further
 @pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "wrong",

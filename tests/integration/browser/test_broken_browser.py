@@ -37,6 +37,7 @@ def test_pages_are_stored_as_the_server_sends_them_with_a_note(two_lanes: TwoLan
     assert asked(site).count("/") == 2, "once more, when there was no browser"
 
 
+@pytest.mark.further
 def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoLanes, tmp_path: Path) -> None:
     with pages({"/": SHELL, "/a": "<p>x</p>"}) as site:
         first = two_lanes.crawl(site.url("/"))
@@ -79,6 +80,7 @@ def test_a_shell_on_a_light_site_is_stored_with_a_note_too(two_lanes: TwoLanes) 
     assert noted == {"/": ("done", None), "/shell": ("done", "render_unavailable")}
 
 
+@pytest.mark.further
 def test_always_does_without_it_and_a_refusal_stays_one(two_lanes: TwoLanes) -> None:
     def respond(_: object, request: Request) -> bytes:
         return response(b"no", "403 Forbidden") if request.path == "/" else response(b"", "404 Not Found")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine
@@ -72,6 +74,7 @@ def test_what_older_versions_stored_is_no_change(crawler: Engine, site: Site) ->
     assert told(second)["summary"]["unchanged_pages"] == 5
 
 
+@pytest.mark.further
 def test_a_pdf_without_text_is_compared_by_its_bytes_and_says_so(crawler: Engine, site: Site) -> None:
     scan = pdf_of("x").replace(b"(x) Tj", b"( ) Tj").decode()
     broken = "%PDF-1.4 not really"
@@ -86,6 +89,7 @@ def test_a_pdf_without_text_is_compared_by_its_bytes_and_says_so(crawler: Engine
     assert "It has no text" in str(notes(crawler, third)[1])
 
 
+@pytest.mark.further
 def test_two_versions_of_a_file_are_shown_by_what_they_say(crawler: Engine, site: Site) -> None:
     serve(site, files())
     first = crawler.crawl(site.url(), use_sitemaps=False, content_types=KINDS)

@@ -53,6 +53,7 @@ def test_a_page_that_failed_and_is_the_same_again_is_unchanged(crawler: Engine, 
     assert (found["changed_page_urls"], found["new_page_urls"], found["not_compared_urls"]) == ([], [], [])
 
 
+@pytest.mark.further
 def test_an_edit_made_behind_a_wall_is_told_when_the_wall_is_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/a": WALL})
@@ -82,6 +83,7 @@ def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawle
     assert told(crawler.again(second))["new_page_urls"] == [site.url("/c")]
 
 
+@pytest.mark.further
 def test_a_removal_no_probe_could_verify_is_told_when_a_crawl_meets_the_page_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/b"]})
@@ -94,6 +96,7 @@ def test_a_removal_no_probe_could_verify_is_told_when_a_crawl_meets_the_page_gon
     assert told(crawler.again(second))["removed_page_urls"] == [site.url("/a")]
 
 
+@pytest.mark.further
 def test_a_crawl_that_ended_early_swallows_no_change_and_no_removal(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     project = crawler.tools.store.get_project(first.project_id)
@@ -120,6 +123,7 @@ def crawls(crawler: Engine, first: CrawlJob, count: int) -> list[list[str]]:
     return found
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("failing", [1, 2, 4], ids="failed in {} crawls".format)
 @pytest.mark.parametrize("linked", [True, False], ids=["still linked", "unlinked"])

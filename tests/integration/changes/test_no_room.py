@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine
@@ -24,6 +26,7 @@ def first_crawl(crawler: Engine, site: Site) -> CrawlJob:
     return crawl
 
 
+@pytest.mark.further
 def test_new_addresses_that_had_no_room_are_said_once(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     lay(site, {"/": [*PATHS, "/fresh", "/fresh/too"], "/fresh": (), "/fresh/too": ()})
@@ -36,6 +39,7 @@ def test_new_addresses_that_had_no_room_are_said_once(crawler: Engine, site: Sit
     assert (coverage["new_without_room"], coverage["sentence"]) == (0, None)
 
 
+@pytest.mark.further
 def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engine, site: Site) -> None:
     """Pages that were only skipped before, for want of room, are not new."""
     crawl = first_crawl(crawler, site)
@@ -47,6 +51,7 @@ def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engin
     assert told(crawl)["coverage"]["new_without_room"] == 0
 
 
+@pytest.mark.further
 def test_a_page_that_is_gone_is_removed_also_where_there_is_no_room_for_all(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     lay(site, {"/": PATHS[1:]})

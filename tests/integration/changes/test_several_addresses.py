@@ -57,6 +57,7 @@ def test_one_change_under_three_addresses_is_told_once(crawler: Engine, site: Si
     ]
 
 
+@pytest.mark.further
 def test_of_two_copies_of_which_one_changed_that_one_is_told(crawler: Engine, site: Site) -> None:
     links = ("/a", "/b", *others(site))
     lay(site, {"/": links, "/a": news("Closed."), "/b": news("Closed.")})
@@ -190,6 +191,7 @@ def test_a_page_that_only_says_that_it_is_gone_is_removed(crawler: Engine, site:
     assert short(site, told(crawler.again(third))["changed_page_urls"]) == ["/old"]
 
 
+@pytest.mark.further
 def test_a_site_that_says_so_of_most_of_its_pages_has_an_error(crawler: Engine, site: Site) -> None:
     lay(site, {"/": [*others(site)]})
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -107,6 +107,7 @@ def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) ->
     assert shown.note == "It is too large to weigh: only its hash tells that it changed."
 
 
+@pytest.mark.further
 def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> None:
     words = "<p>{}</p>" + "<p>All of these words.</p>" * 90_000
     lay(site, {"/": page("/large"), "/large": page(body=words.format("One."))})
@@ -117,6 +118,7 @@ def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> Non
     assert summary["by_hash"] == [{"url": site.url("/large"), "reason": "too_large_to_weigh"}]
 
 
+@pytest.mark.further
 @pytest.mark.usefixtures("little_time")
 def test_a_page_that_takes_minutes_does_not_hide_that_another_moved(
     crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch

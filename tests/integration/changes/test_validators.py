@@ -33,6 +33,7 @@ def statuses(site: Site, since: int) -> list[int]:
     return [request.status for request in site.requests()[since:] if request.path in {"/", *ARTICLES}]
 
 
+@pytest.mark.further
 def test_an_edit_of_the_frame_is_told_by_the_next_crawl_although_every_validator_stands_still(
     crawler: Engine, site: Site
 ) -> None:
@@ -48,6 +49,7 @@ def test_an_edit_of_the_frame_is_told_by_the_next_crawl_although_every_validator
     assert told(third)["template_changes"] == [], "told once"
 
 
+@pytest.mark.further
 def test_validators_are_believed_again_when_they_prove_right(crawler: Engine, site: Site) -> None:
     publish(site, "One")
     crawl = crawler.crawl(site.url(), use_sitemaps=False)

@@ -192,6 +192,7 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     assert "There is nothing to compare it with." in stage.told(stage.there, "changes", "FIRST")
 
 
+@pytest.mark.further
 def test_exports_are_the_same_files(stage: Stage, tmp_path: Path) -> None:
     formats = ("--format", "jsonl", "--format", "csv")
     for name, place in (("here", stage.here), ("there", stage.there)):
@@ -212,6 +213,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, place: str) -> None:
@@ -238,6 +240,7 @@ def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, plac
         assert stage.told(at, "queue", *wrong, status=2)
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_path: Path, place: str) -> None:
@@ -637,6 +640,7 @@ def test_a_selector_is_picked_from_both_places(stage: Stage) -> None:
         )
 
 
+@pytest.mark.further
 def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> None:
     origin = stage.site.url("").rstrip("/")
     steps = (f"open {origin}/in", "fill #user from user", "click button")
@@ -735,6 +739,7 @@ def test_channels_with_secrets_come_from_files(stage: Stage, tmp_path: Path) -> 
     stage.told(here, *words, "http://127.0.0.1:9/hook", "--json")
 
 
+@pytest.mark.further
 def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:
     book, queues = stage.engine.tools.operating.live_workers, ["coordinator", "fetch"]
     for place in (stage.here, stage.there):
@@ -750,6 +755,7 @@ def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) ->
     stage.engine.tools.redis.delete(stage.engine.tools.operating.canaries._key)  # for other tests nobody works here
 
 
+@pytest.mark.further
 def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -> None:
     words = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set; name a mail server in the "
     for place in (stage.here, stage.there):
@@ -785,6 +791,7 @@ def test_a_refused_rule_or_schedule_is_one_sentence_with_one_full_stop(stage: St
         assert "The options" not in told
 
 
+@pytest.mark.further
 def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage: Stage) -> None:
     closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
     for address, opened in (
@@ -961,6 +968,7 @@ def test_a_failed_crawl_does_not_hide_the_one_before(stage: Stage, tmp_path: Pat
     stage.site.mend(fault)
 
 
+@pytest.mark.further
 def test_whoever_was_told_is_named_after_the_changes(stage: Stage) -> None:
     tools = stage.engine.tools
     for place in (stage.here, stage.there):

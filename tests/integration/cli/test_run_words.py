@@ -33,6 +33,7 @@ def test_a_run_shows_a_few_changed_lines_and_none_to_programs(
     assert "New words" not in capsys.readouterr().out
 
 
+@pytest.mark.further
 def test_a_run_learns_noise_from_the_second_on(crawler: Engine) -> None:
     teasers = itertools.count()
 

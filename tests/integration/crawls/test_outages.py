@@ -66,6 +66,7 @@ def test_pages_given_up_in_an_outage_are_not_removed_and_their_edits_are_told_la
     assert (told["new_pages"], told["changed_pages"], told["removed_pages"]) == (0, 1, 0)
 
 
+@pytest.mark.further
 def test_refusals_count_since_the_host_answered_anything_else(crawler: Engine, site: Site) -> None:
     lay(site, LINKS)
     site.set_fault("/c", times=2, status=503, retry_after=1)

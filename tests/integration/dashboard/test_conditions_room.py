@@ -20,6 +20,7 @@ SCHEDULE = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": 
 CONDITIONS = {"conditions": "contains <b>sale\nnew page", "conditions_match": "all", "conditions_pattern": "/news"}
 
 
+@pytest.mark.further
 def test_conditions_of_a_project_are_kept_shown_and_taken_back(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://shop.example/")
     room = f"/projects/{project.id}/schedule"

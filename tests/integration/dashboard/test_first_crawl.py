@@ -70,6 +70,7 @@ def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visito
     assert crawler.tools.notices.schedules.notification_urls(project.id) == ("ntfys://ntfy.sh/a-topic",)
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [
@@ -122,6 +123,7 @@ def outcome(visitor: Visitor, crawl: CrawlJob) -> str:
     return words(visitor.get(f"/crawls/{crawl.id}").text.partition('<div class="outcome')[2].partition("<dl")[0])
 
 
+@pytest.mark.further
 def test_a_site_that_forbids_to_follow_its_links_was_not_seen_whole(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:

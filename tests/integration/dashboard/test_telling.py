@@ -170,6 +170,7 @@ MISTAKES: tuple[dict[str, str], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.further
 def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://example.org/")
     for mistake in MISTAKES:
@@ -182,6 +183,7 @@ def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Eng
         assert "data-first" not in refused.text, "nothing is proposed over what was typed"
 
 
+@pytest.mark.further
 def test_a_webhook_that_may_not_be_reached_stays_marked_while_other_fields_are_typed(
     crawler: Engine, visitor: Visitor
 ) -> None:
@@ -279,6 +281,7 @@ def menu(shape: tuple[str, str], tea: str, cake: str = "£4.10") -> str:
     return page(body=around.format(one.format("Tea", tea) + one.format("Cake", cake)))
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("shape", [TABLE, TERMS, LINES])
 def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other_number_is(
@@ -412,6 +415,7 @@ def worked_off(crawler: Engine, visitor: Visitor, project: UUID, **fields: str) 
     return crawler.run(crawler.tools.crawls.seed(crawl_id))
 
 
+@pytest.mark.further
 def test_crawl_now_tells_those_who_are_told_and_says_so_before(crawler: Engine, visitor: Visitor, site: Site) -> None:
     first = edited(crawler, site, 40)
     path = f"/projects/{first.project_id}"
@@ -436,6 +440,7 @@ def test_crawl_now_tells_those_who_are_told_and_says_so_before(crawler: Engine, 
     assert "every 2s" not in sent
 
 
+@pytest.mark.further
 def test_what_a_quiet_crawl_found_can_be_sent_afterwards_once(crawler: Engine, visitor: Visitor, site: Site) -> None:
     first = edited(crawler, site, 40)
     told_by_mail(crawler, first)

@@ -5,6 +5,8 @@ import threading
 import time
 from uuid import UUID, uuid4
 
+import pytest
+
 from crawler.adapters.documents.feed import move_to_end
 from crawler.adapters.postgres.database import cursor, transaction
 from tests.integration.live_engine import Engine
@@ -26,6 +28,7 @@ def add_documents(crawler: Engine, count: int) -> tuple[UUID, list[UUID]]:
     return project.id, ids
 
 
+@pytest.mark.further
 def test_a_reader_beside_many_writers_misses_nothing_and_sees_the_order_of_commits(crawler: Engine) -> None:
     project, ids = add_documents(crawler, 40)
     committed: list[tuple[int, UUID]] = []

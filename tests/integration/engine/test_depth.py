@@ -65,6 +65,7 @@ def test_a_shorter_path_is_not_passed_on_along_nofollow_links(crawler: Engine, s
     assert (found["/p/goal"], found["/p/way"], found["/p/child"]) == (2, 3, 4)
 
 
+@pytest.mark.further
 @pytest.mark.usefixtures("without_samples")
 def test_a_shorter_path_is_passed_on_from_pages_that_did_not_change(crawler: Engine, site: Site) -> None:
     lay(site, {**LONG_WAY, "/p/goal": ["/p/child"], "/p/child": []})

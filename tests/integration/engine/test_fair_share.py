@@ -136,6 +136,7 @@ def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
+@pytest.mark.further
 def test_pages_of_several_new_crawls_give_way_to_one_that_has_no_slot_and_are_done_later(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

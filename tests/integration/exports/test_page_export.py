@@ -96,6 +96,7 @@ def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: En
     assert found[0].page_id == crawler.page(crawl, f"{site.port}/")["id"]
 
 
+@pytest.mark.further
 def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
     export = crawler.tools.pages.export

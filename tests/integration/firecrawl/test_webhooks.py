@@ -116,6 +116,7 @@ def test_a_monitor_tells_each_page_and_the_check(door: Door, shop: Site, receive
     assert ([one["urls"] for one in kept.targets], kept.webhook) == ([[shop.url("/a")]], made.webhook)
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(
     "address",
     ["http://169.254.169.254/", "http://[::1]:1/x", "ftp://example.org/", "http://u:p@example.org/", "http://10.0.0.1"],

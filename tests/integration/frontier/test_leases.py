@@ -1,5 +1,7 @@
 """A URL belongs to one worker at a time, and comes back when that worker falls silent."""
 
+import pytest
+
 from crawler.adapters.frontier.redis_frontier import RedisFrontier
 from crawler.domain.crawls.frontier import Discovered, End, Kind, Lane, Outcome
 from tests.integration.frontier.desk import ONE_SERVER, Desk, page, pages, paths
@@ -160,6 +162,7 @@ def test_a_retry_waits_for_its_time_and_keeps_its_place(desk: Desk) -> None:
     assert paths([desk.one()]) == ["2"]
 
 
+@pytest.mark.further
 def test_a_retry_alone_is_due_at_its_time(desk: Desk) -> None:
     desk.crawl(page("http://a.test/x"))
     lease = desk.one()

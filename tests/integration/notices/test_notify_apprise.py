@@ -109,6 +109,7 @@ def test_a_channel_that_hangs_is_left_after_its_time() -> None:
         assert time.monotonic() - began < 15
 
 
+@pytest.mark.further
 def test_what_apprise_complains_of_holds_no_piece_of_the_address() -> None:
     with serving(lambda *_: response(b"{}", "401 Unauthorized")) as receiver:
         answer = AppriseSender(("127.0.0.0/8",))(gotify(receiver.port), "subject", "words")

@@ -107,6 +107,7 @@ def test_of_very_many_links_the_first_five_thousand_are_followed(crawler: Engine
     assert len(found) == 5000
 
 
+@pytest.mark.further
 def test_spellings_of_one_address_are_one_row_however_odd(crawler: Engine, site: Site) -> None:
     port = site.port
     one_page = [

@@ -108,6 +108,7 @@ def test_pages_are_compared_shown_and_pruned(crawler: Engine, site: Site, url: s
     assert "New words stand here." in shown(crawler, crawl)
 
 
+@pytest.mark.further
 def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url: str) -> None:
     crawl = edited(crawler, site)
     (version,) = crawler.rows("SELECT version_id AS id FROM crawled_pages WHERE url = :url", url=site.url("/a"))
@@ -159,6 +160,7 @@ def on_these_servers(crawler: Engine, redis_url: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
 
 
+@pytest.mark.further
 def test_the_command_moves_pages_both_ways(
     crawler: Engine, site: Site, url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

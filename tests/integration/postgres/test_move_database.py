@@ -77,6 +77,7 @@ def test_a_database_in_use_is_not_overwritten(crawler: Engine, site: Site, targe
         move_database(crawler.tools.database, target)
 
 
+@pytest.mark.further
 def test_the_command_says_what_to_set_then(
     crawler: Engine, site: Site, databases: Databases, redis_url: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

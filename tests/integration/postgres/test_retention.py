@@ -25,6 +25,7 @@ def counts(crawler: Engine) -> dict[str, int]:
     return {name: crawler.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in tables}
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("batch", [retention.BATCH, 7])
 def test_only_what_is_older_than_it_is_kept_goes(

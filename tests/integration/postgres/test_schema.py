@@ -122,6 +122,7 @@ def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
     assert present_revision(empty) == "9999", "and is left alone"
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("noted", ["serves programs from 9998", "something else", None])
 def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None:
@@ -136,6 +137,7 @@ def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None
     assert present_revision(empty) == "9999"
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("version", ["0001", "9999", None])
 def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty: Engine, version: str | None) -> None:

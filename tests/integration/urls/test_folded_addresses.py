@@ -86,6 +86,7 @@ class Catalogue:
         return page(*menu, title=path, body=f"{FRAME}<p>All that is known about {path} is told here</p>")
 
 
+@pytest.mark.further
 def test_an_address_that_is_no_page_stands_for_none(crawler: Engine) -> None:
     site = Catalogue()
     with served(site) as (url, _):

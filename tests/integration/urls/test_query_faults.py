@@ -19,6 +19,7 @@ UNANSWERED = "`product` in /item could not be tried, as its pages did not answer
 SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
 
+@pytest.mark.further
 def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine) -> None:
     """The site gives up a page and names others by a parameter of its path: the trial asks for the page itself, too."""
     moved = False
@@ -42,6 +43,7 @@ def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine)
         assert told(second) == (4, 1, 1), "nothing led to the four before"
 
 
+@pytest.mark.further
 def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: Engine) -> None:
     is_down = True
 
@@ -62,6 +64,7 @@ def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: 
         assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
 
 
+@pytest.mark.further
 def test_trials_that_nobody_had_time_to_read_decide_nothing_for_ever(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +135,7 @@ def trials(crawler: Engine, crawl: CrawlJob) -> Counter[str]:
     return Counter(row["state"] for row in rows)
 
 
+@pytest.mark.further
 def test_trials_that_the_frontier_lost_are_made(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         crawl = until_trials_wait(crawler, url)

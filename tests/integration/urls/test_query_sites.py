@@ -199,6 +199,7 @@ def test_a_seed_with_a_query_names_its_page(crawler: Engine) -> None:
         assert len(kept(crawler, first)) == len(NAMES)
 
 
+@pytest.mark.further
 def test_trials_do_not_exceed_max_pages(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         crawl = crawler.crawl(url, use_sitemaps=False, max_pages=3)
@@ -217,6 +218,7 @@ def behind_one_link(path: str, query: dict[str, str]) -> str | None:
     return page(*menu, *links, title=f"Minutes {day}", body=text(day)) if day in days else None
 
 
+@pytest.mark.further
 def test_pages_behind_a_single_link_are_found(crawler: Engine) -> None:
     with served(behind_one_link) as (url, asked):
         first = crawler.crawl(url, use_sitemaps=False)
@@ -246,6 +248,7 @@ def test_a_single_link_whose_page_leads_nowhere_is_one_page(crawler: Engine, mor
         assert told(crawler.again(first)) == (0, 0, 0)
 
 
+@pytest.mark.further
 def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         if path == "/sitemap.xml":
@@ -262,6 +265,7 @@ def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
         assert told(crawler.again(first)) == (0, 0, 0)
 
 
+@pytest.mark.further
 def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each step was committed, before the frontier knew of it."""
     fill = FillFrontier.__call__

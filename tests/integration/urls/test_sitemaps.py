@@ -71,6 +71,7 @@ def _by_path(ledger: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     return {"/" + key.split("/", 3)[3]: row for key, row in ledger.items()}
 
 
+@pytest.mark.further
 def test_the_sitemaps_robots_txt_names_are_read_however_they_are_written(crawler: Engine, site: Site) -> None:
     """Relative ones too; something unusable among them stops nobody."""
     lay(site, {"/": [], "/a": [], "/b": []})

@@ -209,6 +209,7 @@ def test_a_rule_that_is_broken_anew_is_told_anew(shop: Shop, inbox: Inbox) -> No
     assert len(inbox.mails) == 2, "that it is found again is no news of a price below 1"
 
 
+@pytest.mark.further
 def test_conditions_look_at_words_however_they_are_written(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="conditions", conditions={"of": ["contains CAFÉ", "contains /\\p{Han}{2}/"]})
     shop.crawl()
@@ -234,6 +235,7 @@ def test_a_new_page_is_told_by_its_value_too(shop: Shop, inbox: Inbox) -> None:
     assert "the page is new; price is found: 90.00 €" in inbox.mails[0].text()
 
 
+@pytest.mark.further
 def test_a_wall_or_a_page_that_is_gone_breaks_no_rule(shop: Shop) -> None:
     shop.rule(pattern="/(lamp|news)$", fields={"price": "price .cost", "said": "p"}, watch=["p"])
     shop.crawl()
@@ -418,6 +420,7 @@ def test_a_muted_page_alone_tells_nobody_by_its_size_either(crawler: Engine, sit
     assert len(inbox.mails) == 4
 
 
+@pytest.mark.further
 def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="any")
     shop.rule(pattern="/lamp$", products=True, tell={"of": ["contains nowhere"]})
@@ -428,6 +431,7 @@ def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbo
     assert (len(inbox.mails), trial.then.alert, trial.now.alert) == (1, True, True)
 
 
+@pytest.mark.further
 def test_pages_for_whose_rules_there_was_no_time_are_told_as_unread(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

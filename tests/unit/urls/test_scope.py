@@ -98,6 +98,7 @@ def test_an_unusable_seed_is_refused() -> None:
         scope("ftp://example.com/")
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("prefix", ["/docs", "docs/", "/Docs/"])
 def test_a_path_prefix_narrows_by_whole_segments(prefix: str) -> None:
     narrow = scope("https://example.com/docs/", path_prefix=prefix)
