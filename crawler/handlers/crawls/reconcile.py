@@ -141,7 +141,9 @@ class Reconcile:
         self._finish_crawl(crawl.id)
 
     def restore(self, crawl: CrawlJob) -> None:
-        """Fill the frontier of a crawl that Redis has lost."""
+        """Fill the frontier of a crawl that Redis has lost. One that has ended meanwhile is closed, not lost."""
+        if self._is_over(crawl.id):
+            return
         log.warning("frontier_lost", crawl_id=str(crawl.id))
         if not self._fill_frontier.is_possible(crawl.id):
             self._finish_crawl.interrupt(crawl)
@@ -149,6 +151,11 @@ class Reconcile:
         owed_seconds = self._frontier.owed_gap_ms(limits_of(crawl)) / 1000
         self._hold_hosts(self._fill_frontier.hosts(crawl.id), max(owed_seconds, self._requests_may_take()))
         self._fill_frontier(crawl)
+        if self._is_over(crawl.id):  # whoever ended it may have closed it before it was filled
+            self._frontier.close_crawl(crawl.id)
+
+    def _is_over(self, crawl_id: UUID) -> bool:
+        return self._store.get_crawl(crawl_id).status.is_over
 
     def _waits_for_browser(self, crawl: CrawlJob) -> bool:
         return lane_of(crawl) is Lane.BROWSER or any(

@@ -58,6 +58,25 @@ def test_two_who_look_at_once_whether_a_crawl_is_over_bring_back_what_was_lost_a
     assert crawler.run(crawl).pages_crawled == 1
 
 
+@pytest.mark.parametrize("when", ["before", "while it is filled"])
+def test_a_crawl_that_ends_while_it_is_taken_for_lost_leaves_nothing_in_redis(
+    crawler: Engine, site: Site, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl, tools = crawler.start(crawler.project(site.url())), crawler.tools
+    rebuild = tools.frontier.rebuild
+
+    def late(*args: Any, **options: Any) -> int:
+        tools.crawls.control.cancel(crawl.id)
+        return rebuild(*args, **options)
+
+    if when == "before":
+        tools.crawls.control.cancel(crawl.id)
+    else:
+        monkeypatch.setattr(tools.frontier, "rebuild", late)
+    tools.crawls.reconcile.restore(crawl)
+    assert tools.frontier.open_crawls() == []
+
+
 def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_over(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     lay(site, {"/": ["/a"], "/a": []})
