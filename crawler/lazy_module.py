@@ -22,6 +22,18 @@ def load(name: str) -> ModuleType:
         gc.enable()
 
 
+@contextmanager
+def without(*names: str) -> Iterator[None]:
+    """In this block these packages are not found. Libraries import them if they are installed, for what nobody uses."""
+    absent = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: Python's own sign for "not found"
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
 class LazyModule:
     """Stands for a module until something of it is used: `session = LazyModule("…session")`, `session.session()`."""
 

@@ -8,9 +8,11 @@ import sys
 from collections.abc import MutableMapping
 from typing import Any
 
-import structlog
-
+from crawler.lazy_module import without
 from crawler.redaction import redact
+
+with without("rich"):  # for tracebacks in colour, which logs do not have
+    import structlog
 
 
 def _redact_event(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -5,7 +5,7 @@ They start in a fraction of the time and share its memory. Nothing here connects
 
 import gc
 
-from crawler.lazy_module import load
+from crawler.lazy_module import load, without
 
 PARTS = (
     "workers.announce",
@@ -36,6 +36,9 @@ ROOMS = ("acquisition", "changes", "crawls", "documents", "engine", "hosts", "ju
 
 def prepare() -> None:
     """Import what needs no settings. Servers may still be starting meanwhile."""
+    with without("yaml", "opentelemetry"):  # a format and metrics that nobody uses
+        load("kombu.serialization")
+        load("redis")
     for name in PARTS:
         load(name)
 

@@ -91,3 +91,15 @@ def test_a_crawl_in_the_terminal_waits_for_nothing_that_only_other_commands_need
         "crawler.entrypoints.cli.backend.local",
         "crawler.domain.changes.digest",
     }
+
+
+def test_workers_import_nothing_only_because_it_is_installed() -> None:
+    """Libraries offer more where they find others: tracebacks in colour, YAML, metrics. Each costs every start."""
+    prepared = (
+        "import json, sys, workers.warm; workers.warm.prepare(); found = list(sys.modules); "
+        "import rich.pretty, yaml; print(json.dumps(found))"
+    )
+    done = subprocess.run([sys.executable, "-c", prepared], check=True, capture_output=True, text=True)
+    found = set(json.loads(done.stdout))
+    assert "structlog" in found
+    assert not found & {"attr", "opentelemetry", "pygments", "rich", "yaml"}
