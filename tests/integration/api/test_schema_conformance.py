@@ -20,6 +20,8 @@ from tests.databases import MakeDatabase
 from tests.integration.live_engine import running_engine
 from tests.site.client import Site
 
+pytestmark = pytest.mark.slow
+
 OF_TYPES = re.compile(r"Input should|Field required|Extra inputs|(String|List|Tuple|Value|Data) should")
 """Sentences of Pydantic about what the description says, too: types, limits and missing fields."""
 
@@ -91,7 +93,6 @@ def _follows(error: dict[str, str], errors: list[dict[str, str]]) -> bool:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "examples"),
     [
