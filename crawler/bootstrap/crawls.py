@@ -2,7 +2,6 @@
 
 from functools import cached_property
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from crawler.adapters.crawls.crawl_pace import CrawlPace
 from crawler.adapters.crawls.explain_reader import ExplainReader
@@ -16,6 +15,7 @@ from crawler.adapters.operating.queues import LANE_QUEUE
 from crawler.adapters.pages.scraped_pages import ScrapedPages
 from crawler.adapters.reports.builder import ReportBuilder
 from crawler.adapters.reports.reader import ReportReader
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.hosts.robots import product_token
@@ -47,17 +47,18 @@ class Crawls:
 
     @cached_property
     def start(self) -> StartCrawl:
-        return StartCrawl(
-            self._app.store, self._app.hints.start_crawl, self._app.clock, self._app.settings.max_pages_ceiling
-        )
+        return StartCrawl(self._app.store, self._hint_at, self._app.clock, self._app.settings.max_pages_ceiling)
+
+    def _hint_at(self, crawl: CrawlJob) -> None:
+        self._app.hints.start_crawl(crawl.id, later=crawl.behind)
 
     @cached_property
     def start_by_schedule(self) -> StartCrawl:
         """Seeds it, too: a further message for it would wait among those of crawls that somebody waits for."""
         return StartCrawl(self._app.store, self._seed_now, self._app.clock, self._app.settings.max_pages_ceiling)
 
-    def _seed_now(self, crawl_id: UUID) -> None:
-        self.seed(crawl_id)
+    def _seed_now(self, crawl: CrawlJob) -> None:
+        self.seed(crawl.id)
 
     @cached_property
     def check_reach(self) -> CheckReach:

@@ -38,8 +38,9 @@ class InlineHints:
         self.later: list[tuple[str, UUID]] = []
         """Of these what nobody waits for."""
 
-    def start_crawl(self, crawl_id: UUID) -> None:
+    def start_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         self.sent.append(("start_crawl", crawl_id))
+        self.later += [("start_crawl", crawl_id)] if later else []
 
     def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
         self.sent.append(("fetch", (lane, countdown_seconds)))

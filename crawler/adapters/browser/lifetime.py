@@ -90,11 +90,11 @@ class Generation:
         return usage
 
     async def answers(self) -> bool:
-        """Whether it and its driver answer in time. Both are shared by all its tabs."""
+        """Whether it, its network process and its driver answer in time. All of them are shared by all its tabs."""
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 session = await self.browser.new_browser_cdp_session()
-                await session.send("Browser.getVersion")
+                await session.send("Storage.getCookies")  # none are there; but the network process is who knows
                 await session.detach()
         except TimeoutError:
             return False

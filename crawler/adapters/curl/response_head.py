@@ -3,9 +3,12 @@
 libcurl has already checked how the status line begins, unfolded folded lines, refused NULs and stray carriage returns.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from crawler.domain.pages.robots_directives import join_fields
+
+_UNPACKED = frozenset({"", "identity", "none"})
 
 
 class ResponseHead(NamedTuple):
@@ -27,6 +30,16 @@ def parse_head(lines: list[bytes]) -> ResponseHead:
             value = value.strip()
             headers[name] = join_fields(name, headers[name], value) if name in headers else value
     return ResponseHead(_status(status), version.partition("/")[2], headers)
+
+
+def times_packed(headers: Mapping[str, str]) -> int:
+    """How many codings libcurl would undo, one behind the other.
+
+    Of one, what comes out is limited while it arrives. Of several, a few kilobytes may hold terabytes for the inner one
+    from which nothing at all comes out, and all of that is done in one call, for as long as a request may last.
+    """
+    codings = (coding.strip().lower() for coding in headers.get("content-encoding", "").split(","))
+    return sum(1 for coding in codings if coding not in _UNPACKED)
 
 
 def _status(text: str) -> int:

@@ -15,7 +15,7 @@ import pycurl
 
 from crawler.adapters.curl.errors import REFUSED, one_line, reason_of
 from crawler.adapters.curl.handle import TransferOptions, header_lines, new_handle
-from crawler.adapters.curl.response_head import parse_head
+from crawler.adapters.curl.response_head import parse_head, times_packed
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.hosts.egress import Target, target_of
 from crawler.domain.reasons import Reason
@@ -209,7 +209,10 @@ class Transfer:
         self.head_at = time()
         self._status, self._version, self._headers = status, version, headers
         self._content_type = headers.get("content-type", "")
-        if not 200 <= status < 300:
+        is_good = 200 <= status < 300
+        if times_packed(headers) > 1:
+            return self._stop(Reason.PROTOCOL if is_good else Reason.TOO_LARGE, "The body is packed more than once.")
+        if not is_good:
             return None
         self._limit = self.request.max_body_bytes or self.options.max_body_bytes
         refusal = self.request.refusal(self._content_type)

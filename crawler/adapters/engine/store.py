@@ -34,10 +34,11 @@ from sqlalchemy.exc import IntegrityError
 from crawler.adapters.engine.batch_writer import admit
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
+from crawler.domain import judging
 from crawler.domain.api_keys import ApiKey, hash_key
 from crawler.domain.changes.feed import feed_counts
 from crawler.domain.changes.listed_summary import UNLISTED, short_changes
-from crawler.domain.crawls.crawl import COMPARISON_FAILED, STORED, CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import COMPARISON_FAILED, FRONT_CRAWLS, FRONT_SECONDS, STORED, CrawlJob, CrawlStatus
 from crawler.domain.crawls.project import SINGLE_PAGES_ID, Project
 from crawler.domain.engine.ledger import Found
 from crawler.domain.ids import ids_that_begin
@@ -59,6 +60,11 @@ _COMPARE_GRACE = timedelta(seconds=30)
 _AS_REMEMBERED = text("""
 UPDATE crawl_jobs c SET rendering = (p.learned -> 'rendering') - 'unavailable' - 'failed'
 FROM projects p WHERE c.id = :id AND p.id = c.project_id AND c.crawl_type = 'fetch_only'
+""")
+
+_IN_FRONT = text("""
+SELECT count(*) FROM crawl_jobs
+WHERE status IN ('pending', 'in_progress') AND started_by = :started_by AND NOT behind AND created_at > :since
 """)
 
 
@@ -114,6 +120,15 @@ def _set_phase(db: Connection, crawl: CrawlJob) -> None:
         )
 
 
+def _placed(db: Connection, crawl: CrawlJob, started_by: UUID | None) -> CrawlJob:
+    """Whoever starts many at once has all but the first behind those of others. Of our own processes, nothing is."""
+    if started_by is None:
+        return crawl
+    since = crawl.created_at - timedelta(seconds=FRONT_SECONDS)
+    in_front = db.execute(_IN_FRONT, {"started_by": started_by, "since": since}).scalar_one()
+    return crawl.model_copy(update={"behind": in_front >= FRONT_CRAWLS})
+
+
 def insert_crawl(
     db: Connection,
     crawl: CrawlJob,
@@ -122,12 +137,17 @@ def insert_crawl(
     exclusive: bool = True,
     opened: tuple[str, int] | None = None,
     scope: Mapping[str, Any] | None = None,
-) -> None:
+) -> CrawlJob:
+    asked = judging.caller.get()
+    started_by = asked if isinstance(asked, UUID) else None
+    crawl = _placed(db, crawl, started_by)
     known = {"opened": opened, **(scope or {})}
-    db.execute(insert(t.crawl_jobs).values(**_values(crawl), exclusive=exclusive, scope=known))
+    row = {**_values(crawl), "exclusive": exclusive, "scope": known, "started_by": started_by}
+    db.execute(insert(t.crawl_jobs).values(row))
     admit(db, urls)
     db.execute(_AS_REMEMBERED, {"id": crawl.id})
     _set_phase(db, crawl)
+    return crawl
 
 
 class Store:
@@ -221,12 +241,12 @@ class Store:
             with transaction(self.engine) as db:
                 if idempotency_key and (known := self._by_key(db, idempotency_key)):
                     return known
-                insert_crawl(db, crawl, urls, opened=opened)
+                placed = insert_crawl(db, crawl, urls, opened=opened)
                 if idempotency_key:
                     db.execute(insert(t.idempotency_keys).values(key=idempotency_key, crawl_id=crawl.id))
         except IntegrityError as exc:
             return self._explain_refusal(crawl, idempotency_key, exc)
-        return crawl
+        return placed
 
     def add_batch(
         self,
@@ -238,8 +258,7 @@ class Store:
     ) -> CrawlJob:
         """Commit a crawl of a list of URLs that may run beside other crawls of its project."""
         with transaction(self.engine) as db:
-            insert_crawl(db, crawl, urls, exclusive=False, opened=opened, scope=scope)
-        return crawl
+            return insert_crawl(db, crawl, urls, exclusive=False, opened=opened, scope=scope)
 
     def get_scope(self, crawl_id: UUID) -> dict[str, Any]:
         """What was said or found out about this crawl alone."""

@@ -17,6 +17,8 @@ from crawler.domain.urls.url import parse
 
 SECONDS = 15
 KEPT_BYTES = 2000
+READ_BYTES = 256 * 1024
+"""Of what a receiver says. Most say little; one that never stops is not listened to for all of its time."""
 GONE = 410
 
 
@@ -51,9 +53,9 @@ class WebhookSender:
             curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"])
             curl.setopt(pycurl.TIMEOUT, SECONDS)
             curl.setopt(pycurl.OPENSOCKETFUNCTION, open_socket)
-            curl.setopt(pycurl.WRITEFUNCTION, lambda part: said.write(part) if said.tell() < KEPT_BYTES else len(part))
-            curl.perform()
-            status = int(curl.getinfo(pycurl.RESPONSE_CODE))
+            curl.setopt(pycurl.WRITEFUNCTION, lambda part: said.write(part) if said.tell() < READ_BYTES else 0)
+            curl.unsetopt(pycurl.ACCEPT_ENCODING)  # so that nothing is unpacked, whatever comes
+            status = _answered(curl)
         except pycurl.error as exc:
             why = closed_words(target.href, self._options.rule) if refused else _why(exc)
             return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
@@ -62,6 +64,16 @@ class WebhookSender:
         body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
         words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
         return DeliveryResult(delivered=200 <= status < 300, words=words, gone=status == GONE)
+
+
+def _answered(curl: pycurl.Curl) -> int:
+    """Send it. The status counts also if we did not want to hear all that was said."""
+    try:
+        curl.perform()
+    except pycurl.error as exc:
+        if exc.args[0] != pycurl.E_WRITE_ERROR:
+            raise
+    return int(curl.getinfo(pycurl.RESPONSE_CODE))
 
 
 def _why(exc: pycurl.error) -> str:

@@ -70,8 +70,10 @@ class CeleryQueue:
         except OperationalError as exc:
             raise _unavailable() from exc
 
-    def start_crawl(self, crawl_id: UUID) -> None:
-        self._send("crawler.start_crawl", {"crawl_id": str(crawl_id)})
+    def start_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
+        """`later`, here and below: nobody sits and waits for it."""
+        task = "crawler.start_crawl"
+        self._send(task, {"crawl_id": str(crawl_id)}, _queue_of(task, later=later))
 
     def fetch(self, lane: Lane, countdown_seconds: float = 0) -> None:
         countdown = min(countdown_seconds, LONGEST_COUNTDOWN_SECONDS)
@@ -80,7 +82,6 @@ class CeleryQueue:
         self._send("crawler.fetch", message, LANE_QUEUE[lane], countdown=countdown, expires=countdown + 120)
 
     def finish_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
-        """`later`, here and below: nobody sits and waits for it."""
         task = "crawler.finish_crawl"
         self._send(task, {"crawl_id": str(crawl_id)}, _queue_of(task, later=later))
 

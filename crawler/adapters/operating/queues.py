@@ -14,8 +14,9 @@ OWN = {
 """Beside queues that anybody may send to, those of our own messages. Workers take from both in turn, so nobody who
 sends a great many can hold up the crawls of others. Every worker on the queue for others is on ours, too."""
 LATER = {"coordinator": "control_later", "compare": "compare_later"}
-"""Of our own messages those that nobody sits and waits for: runs by a schedule, their comparisons, and reports. Who
-starts a crawl by hand does not wait behind the hundred whose schedules are due in the same minute."""
+"""Of our own messages those that nobody sits and waits for: runs by a schedule, all but the first of many that one
+caller started at once (`CrawlJob.goes_later`), their comparisons, and reports. Who starts a crawl by hand does not wait
+behind the hundred that are due in the same minute, or that somebody else has just started."""
 QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {

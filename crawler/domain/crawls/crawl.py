@@ -213,6 +213,12 @@ COMPARISON_FAILED = "comparison_failed"
 """Key in a crawl's statistics, with a sentence that says why it could not be compared."""
 
 
+FRONT_CRAWLS = 5
+"""Crawls of one caller that others may have to wait for. Further ones go behind those of others, in any project."""
+FRONT_SECONDS = 60
+"""How long ago a crawl was started, at most, to count for that: who has five large ones running may start another."""
+
+
 class CrawlJob(BaseModel):
     """One run over a project."""
 
@@ -246,6 +252,8 @@ class CrawlJob(BaseModel):
     retry_of: UUID | None = None
     from_queue: bool = False
     """Whether this is a batch of the acquisition queue: several of a project may run at once."""
+    behind: bool = False
+    """Whether it is one of many that a caller started at once, beyond the first `FRONT_CRAWLS`."""
     created_at: datetime
     updated_at: datetime
     started_at: datetime | None = None
@@ -292,6 +300,11 @@ class CrawlJob(BaseModel):
     def runs_by_schedule(self) -> bool:
         """Whether it tells what it finds, as those do that a schedule starts: nobody sits and waits for it."""
         return self.crawl_type is CrawlType.SCHEDULED
+
+    @property
+    def goes_later(self) -> bool:
+        """Whether what is done for it goes behind what somebody sits and waits for."""
+        return self.behind or self.runs_by_schedule
 
     @property
     def learns_noise(self) -> bool:

@@ -252,7 +252,7 @@ class FinishCrawl:
             self._store.save_diff(crawl.id, None, None)
         self._events.publish(crawl.id, "completed", crawl_result(done))
         if not crawl.from_queue:
-            self._hints.after_crawl(crawl.id, later=crawl.runs_by_schedule)
+            self._hints.after_crawl(crawl.id, later=crawl.goes_later)
         ended = {"crawl_id": str(crawl.id), "status": done.status.value, "pages": done.pages_crawled}
         if done.status is CrawlStatus.FAILED:
             log.warning("crawl_ended", **ended, error=done.error_message)

@@ -183,7 +183,7 @@ class Reconcile:
     def _end_wholly(self, crawl: CrawlJob) -> None:
         log.warning("half_ended_crawl", crawl_id=str(crawl.id))
         if crawl.stats:  # only the last message was lost
-            self._hints.after_crawl(crawl.id, later=crawl.runs_by_schedule)
+            self._hints.after_crawl(crawl.id, later=crawl.goes_later)
         else:
             self._finish_crawl.wind_up(crawl)
 

@@ -37,7 +37,9 @@ class NewCrawls(ProjectReader, Protocol):
 
 
 class StartCrawl:
-    def __init__(self, store: NewCrawls, hint: Callable[[UUID], None], clock: Clock, max_pages_ceiling: int) -> None:
+    def __init__(
+        self, store: NewCrawls, hint: Callable[[CrawlJob], None], clock: Clock, max_pages_ceiling: int
+    ) -> None:
         self._store = store
         self._hint = hint
         self._clock = clock
@@ -90,7 +92,7 @@ class StartCrawl:
             # that have a document is for this crawl alone: later crawls are there to find changes.
             kept = options.model_copy(update={"refresh": True})
             self._store.save_project(project.changed(self._clock(), settings=kept))
-        self._hint(started.id)
+        self._hint(started)
         return started
 
     def record_refusal(self, project_id: UUID, why: str, idempotency_key: str, retry_of: UUID | None) -> CrawlJob:

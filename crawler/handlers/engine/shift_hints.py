@@ -47,15 +47,15 @@ class ShiftHints:
     def wake_other_lane(self) -> None:
         self._wake(self._other)
 
-    def finish_crawls(self, crawl_ids: Iterable[UUID], scheduled: Collection[UUID]) -> set[UUID]:
-        """Those that are over. Nobody sits and waits for the end of those that run by a schedule."""
+    def finish_crawls(self, crawl_ids: Iterable[UUID], later: Collection[UUID]) -> set[UUID]:
+        """Those that are over. `later` are those for whose end nobody sits and waits."""
         found = set()
         for crawl_id in crawl_ids:
             stats = self._frontier.stats(crawl_id)
             if stats is not None and stats.finished:
                 found.add(crawl_id)
                 with suppress(RedisUnavailable):  # the reconciler also checks whether crawls are over
-                    self._hints.finish_crawl(crawl_id, later=crawl_id in scheduled)
+                    self._hints.finish_crawl(crawl_id, later=crawl_id in later)
         return found
 
     def _wake(self, lane: Lane) -> None:

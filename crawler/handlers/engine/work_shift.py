@@ -143,7 +143,7 @@ class _Shift:
         self._oldest = 0.0
         self._touched: set[UUID] = set()
         self._progressed: set[UUID] = set()
-        self._scheduled: set[UUID] = set()
+        self._later_ones: set[UUID] = set()
         """Crawls of which something was settled since the shift last looked whether they are over."""
         self._next_finish = 0.0
         self._next_claim = 0.0
@@ -443,7 +443,7 @@ class _Shift:
             queued = self._tools.write_batch(batch)
             self._held.settled(settled.lease for settled in batch)
             self._progressed.update(settled.lease.crawl_id for settled in batch)
-            self._scheduled.update(one.lease.crawl_id for one in batch if one.context.crawl.runs_by_schedule)
+            self._later_ones.update(one.lease.crawl_id for one in batch if one.context.crawl.goes_later)
             if any(is_suspect(settled.lease) for settled in batch):
                 self._careful = False
             # Settling may make something due: robots.txt makes its host's pages due, a page its links.
@@ -480,13 +480,13 @@ class _Shift:
         """Crawls that are over do not wait for those that keep the shift busy."""
         if self._progressed and now >= self._next_finish:
             self._next_finish = now + FINISH_SECONDS
-            self._touched -= self._hints.finish_crawls(self._progressed - self._held.crawls(), self._scheduled)
+            self._touched -= self._hints.finish_crawls(self._progressed - self._held.crawls(), self._later_ones)
             self._progressed.clear()
 
     def _finish_crawls(self) -> None:
-        self._hints.finish_crawls(self._touched, self._scheduled)
+        self._hints.finish_crawls(self._touched, self._later_ones)
         self._touched.clear()
-        self._scheduled.clear()
+        self._later_ones.clear()
         self._progressed.clear()
 
 

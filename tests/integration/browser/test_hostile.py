@@ -16,6 +16,7 @@ from crawler.adapters.browser.options import Wear
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
+from tests.integration.bombs import GIGABYTE, nothing_packed
 from tests.integration.browser.driving import (
     answering,
     asked,
@@ -96,6 +97,27 @@ def test_a_page_that_keeps_the_browser_busy_is_shown_in_one_of_its_own_and_so_ar
         results = fetch_all(fetcher, [RenderRequest(other.url())], LATE)
         neighbour = next(result for result in results if result.url == other.url())
         assert (neighbour.failure, b"neighbour" in neighbour.body) == (None, True)
+        assert not set(shared) & set(fetcher.stats.pids)
+
+
+def test_files_that_keep_the_network_process_busy_hold_up_no_neighbour(
+    chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network process unpacks terabytes from which nothing comes; the browser itself still answers."""
+    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 1.0)
+    packed = response(nothing_packed(64 * GIGABYTE), "200 OK", "Content-Encoding: gzip, gzip, gzip")
+    page = response(b"<p>x</p><script src=/packed></script>")
+    with (
+        browser_fetcher(chromium, tmp_path, timeout_seconds=25) as fetcher,
+        answering(lambda _, request: packed if request.path == "/packed" else page) as site,
+        pages({"/": "<p>neighbour</p>", "/warm": "<p>warm</p>"}) as other,
+    ):
+        assert fetch(fetcher, other.url("/warm")).failure is None
+        shared = fetcher.stats.pids
+        fetcher.submit(RenderRequest(site.url()))
+        until(lambda: "/packed" in asked(site), LATE)
+        results = fetch_all(fetcher, [RenderRequest(other.url())], LATE)
+        assert {result.url: result.failure for result in results}[other.url()] is None
         assert not set(shared) & set(fetcher.stats.pids)
 
 

@@ -2,19 +2,21 @@
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from redis import Redis
 
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.domain.crawls.crawl import CrawlStatus, CrawlType, EndReason
+from crawler.domain import judging
+from crawler.domain.crawls.crawl import FRONT_CRAWLS, FRONT_SECONDS, CrawlStatus, CrawlType, EndReason
 from crawler.domain.crawls.frontier import Lane
-from tests.integration.handmade import asked, lay
+from tests.integration.handmade import Clock, asked, lay
 from tests.integration.live_engine import Engine, InlineHints
 from tests.site.client import Site
 
@@ -101,6 +103,65 @@ def test_nobody_waits_for_the_end_of_crawls_by_schedule(crawler: Engine, site: S
     assert isinstance(hints, InlineHints)
     expected = {"finish_crawl", "after_crawl"} if crawl_type is CrawlType.SCHEDULED else set()
     assert {name for name, _ in hints.later} == expected
+
+
+@pytest.fixture
+def as_caller() -> Iterator[Callable[[UUID], None]]:
+    """Starts of crawls are those of this key from now on."""
+    before = judging.caller.set(None)
+    yield lambda key: judging.caller.set(key) and None
+    judging.caller.reset(before)
+
+
+def test_all_but_the_first_of_many_crawls_that_one_key_starts_at_once_go_behind_those_of_others(
+    crawler: Engine, site: Site, as_caller: Callable[[UUID], None]
+) -> None:
+    lay(site, {"/": []})
+    hints, start = crawler.tools.hints, crawler.tools.crawls.start
+    assert isinstance(hints, InlineHints)
+    as_caller(uuid4())
+    many = [start(crawler.project(site.url()).id, config={"delay_seconds": 0}) for _ in range(FRONT_CRAWLS + 2)]
+    as_caller(uuid4())
+    stranger = start(crawler.project(site.url()).id)
+    late = [crawl.id for crawl in many[FRONT_CRAWLS:]]
+    assert [crawl.id for crawl in [*many, stranger] if crawl.behind] == late
+    assert hints.later == [("start_crawl", crawl_id) for crawl_id in late]
+    crawler.run(crawler.tools.crawls.seed(late[0]))
+    assert {name for name, crawl_id in hints.later if crawl_id == late[0]} == {
+        "start_crawl",
+        "finish_crawl",
+        "after_crawl",
+    }
+
+
+def test_crawls_that_ended_or_have_run_for_a_while_put_no_other_of_their_key_behind(
+    crawler: Engine, site: Site, as_caller: Callable[[UUID], None]
+) -> None:
+    tools, clock = crawler.tools, Clock(crawler)
+    as_caller(uuid4())
+    for _ in range(FRONT_CRAWLS):
+        tools.crawls.control.cancel(tools.crawls.start(crawler.project(site.url()).id).id)
+    running = [tools.crawls.start(crawler.project(site.url()).id) for _ in range(FRONT_CRAWLS)]
+    assert not any(crawl.behind for crawl in running)
+    assert tools.crawls.start(crawler.project(site.url()).id).behind
+    clock.forward(seconds=FRONT_SECONDS + 1)
+    assert not tools.crawls.start(crawler.project(site.url()).id).behind
+
+
+def test_our_own_processes_start_as_many_crawls_as_they_have_to(crawler: Engine, site: Site) -> None:
+    started = [crawler.tools.crawls.start(crawler.project(site.url()).id) for _ in range(FRONT_CRAWLS + 1)]
+    assert not any(crawl.behind for crawl in started)
+
+
+@pytest.mark.parametrize(("later", "queue"), [(False, "control"), (True, "control_later")])
+def test_a_start_goes_to_the_queue_of_those_who_wait_or_behind(crawler: Engine, later: bool, queue: str) -> None:
+    CeleryQueue(make_celery(crawler.tools.settings)).start_crawl(UUID(int=1), later=later)
+    with Redis.from_url(crawler.tools.settings.redis_database(1)) as broker:
+        assert {name: broker.llen(name) for name in ("control", "control_later")} == {
+            "control": 0,
+            "control_later": 0,
+            queue: 1,
+        }
 
 
 @pytest.mark.parametrize("later", [False, True])

@@ -5,7 +5,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from socket import socket
 from typing import Any
 from uuid import UUID
 
@@ -19,9 +22,11 @@ from crawler.domain.hosts.credentials import CredentialKind
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.notices import templates
 from crawler.domain.notices.backtests import TrialRules
+from crawler.domain.notices.notice import DeliveryResult
 from crawler.domain.notices.recipients import read_recipient
 from crawler.errors import InvalidConfig, NotFound
 from crawler.handlers.notices import fill_templates, notify_crawl
+from tests.integration.bombs import GIGABYTE, bomb, nothing_packed
 from tests.integration.handmade import lay
 from tests.integration.inbox import Inbox, receiving_mail
 from tests.integration.live_engine import Engine
@@ -232,6 +237,31 @@ def test_a_receiver_that_hangs_is_left_after_its_time(monkeypatch: pytest.Monkey
         )
         assert (answer.delivered, answer.words) == (False, "Not delivered: no answer within 1 s.")
         assert time.monotonic() - began < 10
+
+
+def _told(answer: Callable[[socket], bytes | None]) -> DeliveryResult:
+    sender = WebhookSender(webhook_options("test", EgressRule.parse(["127.0.0.0/8"]), None))
+    with serving(lambda stream, _: answer(stream)) as receiver:
+        return sender(receiver.url("/hook"), b"{}", {})
+
+
+@pytest.mark.parametrize("packed", [bomb("gzip"), nothing_packed(GIGABYTE)], ids=["zeros", "nothing"])
+def test_what_a_receiver_packs_is_not_unpacked(packed: bytes) -> None:
+    begun = time.process_time()
+    told = _told(lambda _: response(packed, "200 OK", "Content-Encoding: gzip, gzip, gzip"))
+    assert told.delivered
+    assert time.process_time() - begun < 0.3
+
+
+def test_of_a_receiver_that_never_stops_talking_the_beginning_is_read() -> None:
+    def talk(stream: socket) -> None:
+        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nThanks. ")
+        with suppress(OSError):
+            while True:
+                stream.sendall(b"And more. " * 1000)
+
+    told = _told(talk)
+    assert (told.delivered, told.words[:11]) == (True, "200 Thanks.")
 
 
 def test_a_receiver_that_hangs_up_after_it_read_is_asked_once_and_can_be_asked_again(crawler: Engine) -> None:

@@ -98,6 +98,8 @@ crawl_jobs = Table(
     Column("compared_to", UUID_),
     Column("retry_of", UUID_),
     flag("from_queue", default=False),
+    Column("started_by", UUID_),  # the key with which it was started, if it was one
+    flag("behind", default=False),
     when("diffed_at"),
     when("notified_at"),
     now("created_at"),
