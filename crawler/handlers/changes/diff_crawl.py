@@ -54,6 +54,7 @@ class DiffStore(ProjectReader, Protocol):
         feed: Sequence[dict[str, Any]] = (),
     ) -> CrawlJob: ...
     def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
+    def is_awaiting_diff(self, crawl_id: UUID) -> bool: ...
 
 
 class DiffLedger(Protocol):
@@ -169,6 +170,12 @@ class DiffCrawl:
             coverage=cover(filtered.changes, found),
         )
         return summary | filtered.as_record()
+
+    def is_early(self, crawl_id: UUID) -> bool:
+        """Whether the crawl before is still to be compared: should that fail, this one tells what both found."""
+        crawl = self._store.get_crawl(crawl_id)
+        baseline = self._baseline(crawl, self._store.earlier_crawls(crawl))
+        return baseline is not None and self._store.is_awaiting_diff(baseline.id)
 
     def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
         """Record that the crawl cannot be compared. Later ones are compared with an earlier one: nothing is missed."""
