@@ -34,6 +34,7 @@ from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
+from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
@@ -75,6 +76,7 @@ class DiffProbes(Protocol):
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def tried(self, crawl_id: UUID) -> set[str]: ...
     def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]: ...
+    def given_up(self, crawl_id: UUID, baseline_id: UUID, *, was_blind: bool) -> list[str]: ...
     def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]: ...
 
 
@@ -159,6 +161,8 @@ class DiffCrawl:
             unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
             is_nofollow=bool(crawl.stats.get("nofollow_links")),
             new_without_room=self._ledger.count_without_room(crawl.id, baseline.id) if is_limited else 0,
+            hash_views=crawl.stats.get("by_reason", {}).get(Reason.HASH_ROUTE, 0),
+            given_up=self._probes.given_up(crawl.id, baseline.id, was_blind=is_failing(baseline.change_summary)),
         )
         summary = change_summary(
             filtered.changes,
