@@ -42,6 +42,11 @@ class Coverage(Value):
     """Pages that nothing leads to any more; they are compared as long as they answer."""
     lost_links: bool = False
     new_without_room: int = 0
+    hash_views: int = 0
+    """Views behind a `#` that links lead to: they are not crawled."""
+    given_up: int = 0
+    """Addresses that nothing leads to and that could not be compared for long: they are not asked for any more."""
+    given_up_urls: tuple[str, ...] = ()
     sentence: str | None = None
 
 

@@ -73,16 +73,19 @@ class ProbeStore:
         redirected pages only `unsettled` ones, by URL: their redirect was temporary. Where the baseline could tell of
         hardly any page (`was_blind`), that is no reason to give up one of them.
         """
-        given = {
-            "crawl": crawl_id, "baseline": baseline_id, "again": _names(ASKED_AGAIN | {Removal.MOVED}),
-            "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": 0 if was_blind else ROUNDS[Removal.BLOCKED],
-        }  # fmt: skip
+        given = _open_question(crawl_id, baseline_id, ASKED_AGAIN | {Removal.MOVED}, was_blind=was_blind)
         with transaction(self._engine) as db:
             return [
                 UnmetPage(key, url, depth, _bytes(digest), rounds, is_linked)
                 for key, url, depth, digest, rounds, outcome, _, is_linked in db.execute(text(_MISSING), given)
                 if outcome != Removal.MOVED or url in unsettled
             ]
+
+    def given_up(self, crawl_id: UUID, baseline_id: UUID, *, was_blind: bool) -> list[str]:
+        """Addresses that nothing leads to and that crawls asked for in vain, so often that this one did not."""
+        given = _open_question(crawl_id, baseline_id, ASKED_AGAIN, was_blind=was_blind)
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_GIVEN_UP), given).scalars())
 
     def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]:
         """Pages of the baseline, and those it could not settle, that failed in this crawl."""
@@ -201,6 +204,16 @@ def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
     return {end.snapshot_id for end in turned if end.snapshot_id}
 
 
+def _open_question(
+    crawl_id: UUID, baseline_id: UUID, again: frozenset[Removal], *, was_blind: bool
+) -> dict[str, object]:
+    blocked = 0 if was_blind else ROUNDS[Removal.BLOCKED]
+    return {
+        "crawl": crawl_id, "baseline": baseline_id, "again": _names(again),
+        "most": MOST_ROUNDS, "alive": ROUNDS[Removal.ALIVE], "blocked": blocked,
+    }  # fmt: skip
+
+
 def _names(kinds: frozenset[Removal] | set[Removal]) -> list[str]:
     return sorted(kind.value for kind in kinds)
 
@@ -242,9 +255,25 @@ _CLOSE_SECOND_LOOKS = """
 UPDATE crawl_probes SET state = 'done', outcome = 'not_reached'
 WHERE crawl_id = :crawl AND state = 'queued' AND purpose = 'again'
 """
+# What the crawl before asked for in vain, and this one has not met. One that answered and had no room is asked for as
+# long as that is so.
+_LEFT_OPEN = """
+FROM crawl_probes p
+LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url
+LEFT JOIN crawl_discovered_urls w
+    ON w.crawl_job_id = :baseline AND w.normalized_url = p.normalized_url AND w.reason = 'max_pages'
+CROSS JOIN LATERAL (
+    SELECT p.rounds + CASE WHEN p.outcome = 'not_reached' OR w.normalized_url IS NOT NULL THEN 0
+                           WHEN p.outcome = 'alive' THEN :alive ELSE :blocked END AS rounds) c
+WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again)
+  AND coalesce(u.fetch_state, 'queued') = 'queued'
+  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
+                  WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
+                    AND (b.fetch_state = 'done' OR b.reason IN ('not_found', 'redirected', 'off_domain')))
+"""
+_GIVEN_UP = f"SELECT p.url {_LEFT_OPEN} AND c.rounds >= :most ORDER BY p.url"
 # A page that this crawl refused on discovery was found: the ledger says why. A URL still queued at the end was not.
-# One that answered and had no room is asked for as long as that is so.
-_MISSING = """
+_MISSING = f"""
 SELECT b.normalized_url, b.url, b.depth, b.content_hash, 0 AS rounds, NULL, false AS answers,
     u.normalized_url IS NOT NULL AS is_linked
 FROM crawl_discovered_urls b
@@ -253,20 +282,9 @@ WHERE b.crawl_job_id = :baseline AND b.fetch_state = 'done' AND coalesce(u.fetch
 UNION ALL
 SELECT p.normalized_url, p.url, p.depth, p.content_hash, c.rounds, p.outcome, p.outcome = 'alive',
     u.normalized_url IS NOT NULL
-FROM crawl_probes p
-LEFT JOIN crawl_discovered_urls u ON u.crawl_job_id = :crawl AND u.normalized_url = p.normalized_url
-LEFT JOIN crawl_discovered_urls w
-    ON w.crawl_job_id = :baseline AND w.normalized_url = p.normalized_url AND w.reason = 'max_pages'
-CROSS JOIN LATERAL (
-    SELECT p.rounds + CASE WHEN p.outcome = 'not_reached' OR w.normalized_url IS NOT NULL THEN 0
-                           WHEN p.outcome = 'alive' THEN :alive ELSE :blocked END AS rounds) c
-WHERE p.crawl_id = :baseline AND p.purpose = 'missing' AND p.outcome = ANY(:again) AND c.rounds < :most
-  AND coalesce(u.fetch_state, 'queued') = 'queued'
-  AND NOT EXISTS (SELECT 1 FROM crawl_discovered_urls b
-                  WHERE b.crawl_job_id = :baseline AND b.normalized_url = p.normalized_url
-                    AND (b.fetch_state = 'done' OR b.reason IN ('not_found', 'redirected', 'off_domain')))
+{_LEFT_OPEN}  AND c.rounds < :most
 ORDER BY answers, depth, normalized_url
-"""
+"""  # noqa: S608 - no value from outside
 _UNSURE = """
 SELECT u.normalized_url, u.url, u.depth, coalesce(b.content_hash, p.content_hash), coalesce(p.rounds, 0),
     u.fetch_state, u.reason, u.http_status

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
     Row,
@@ -70,6 +71,11 @@ WHERE status IN ('pending', 'in_progress') AND started_by = :started_by AND NOT 
 
 def _project(row: Row[Any]) -> Project:
     return Project.model_validate(row._asdict(), context=STORED)
+
+
+def _ended_lately() -> ColumnElement[bool]:
+    """Only such crawls are asked to be compared again and again."""
+    return t.crawl_jobs.c.completed_at > func.now() - timedelta(days=1)
 
 
 def _crawl(row: Row[Any]) -> CrawlJob:
@@ -406,7 +412,7 @@ class Store:
             rows = db.execute(
                 update(t.crawl_jobs)
                 .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
-                .where(c.completed_at > func.now() - timedelta(days=1), waited > grace, waited + waited > age)
+                .where(_ended_lately(), waited > grace, waited + waited > age)
                 .values(updated_at=func.now())
                 .returning(*_CRAWL_COLUMNS)
             )
@@ -502,6 +508,13 @@ class Store:
         """Whether the crawl was compared with the one before (or found to have none)."""
         with transaction(self.engine) as db:
             query = select(t.crawl_jobs.c.diffed_at).where(t.crawl_jobs.c.id == crawl_id)
+            return db.execute(query).scalar_one_or_none() is not None
+
+    def is_awaiting_diff(self, crawl_id: UUID) -> bool:
+        """Whether the crawl ended lately and has not been compared. `take_half_ended` asks for it until it is."""
+        c = t.crawl_jobs.c
+        with transaction(self.engine) as db:
+            query = select(c.id).where(c.id == crawl_id, c.diffed_at.is_(None), _ended_lately())
             return db.execute(query).scalar_one_or_none() is not None
 
     def set_paused(self, crawl_id: UUID, now: datetime, *, paused: bool) -> CrawlJob:

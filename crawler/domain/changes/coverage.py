@@ -19,7 +19,15 @@ from crawler.domain.changes.closed_sections import (
     seen_sections,
 )
 from crawler.domain.changes.comparison import Changes
-from crawler.domain.changes.coverage_words import because, blind_words, limited_words, no_room_words, unlinked_words
+from crawler.domain.changes.coverage_words import (
+    because,
+    blind_words,
+    given_up_words,
+    hash_views_words,
+    limited_words,
+    no_room_words,
+    unlinked_words,
+)
 from crawler.domain.changes.removals import LostPage, Removal, leads_to
 from crawler.domain.changes.sign_ins import BY_NAME, SignIns
 from crawler.domain.diffs.walls import Wall
@@ -119,6 +127,11 @@ class Coverage(BaseModel):
     new_without_room: int = Field(
         0, description="Addresses that were not there before and were not fetched, because the crawl stops at max_pages"
     )
+    hash_views: int = Field(0, description="Views behind a # (#/prices) that links lead to: they are not crawled")
+    given_up: int = Field(
+        0, description="Addresses that nothing leads to and that could not be compared for long: not asked for any more"
+    )
+    given_up_urls: tuple[str, ...] = Field((), description="The first of them")
     sentence: str | None = Field(None, description="The same in words; null when all pages were found and compared")
 
 
@@ -140,6 +153,10 @@ class Found(NamedTuple):
     """The first page forbids to follow its links."""
     new_without_room: int = 0
     """Addresses that were not there before, and for which max_pages had no room."""
+    hash_views: int = 0
+    """Views behind a `#`, which are no pages."""
+    given_up: Sequence[str] = ()
+    """Addresses that nothing leads to and that crawls asked for in vain: this one was the first that did not."""
 
 
 NOTHING_FOUND = Found()
@@ -163,8 +180,13 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     is_accident = len(no_room) < FEWEST and not any(url in found.unsettled for url in no_room)
     sentences += [limited_words(len(no_room))] if no_room and not is_accident else []
     sentences += [no_room_words(found.new_without_room)] if found.new_without_room else []
+    sentences += [given_up_words(found.given_up)] if found.given_up else []
+    sentences += [hash_views_words(found.hash_views)] if found.hash_views else []
     return Coverage(
         **told,
+        hash_views=found.hash_views,
+        given_up=len(found.given_up),
+        given_up_urls=tuple(found.given_up[:MOST_EXAMPLES]),
         unlinked=found.unlinked,
         new_without_room=found.new_without_room,
         lost_links=fewer and not found.is_nofollow,

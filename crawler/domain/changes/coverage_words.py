@@ -71,5 +71,19 @@ def no_room_words(addresses: int) -> str:
     return f"{some} not there before had no room: the crawl stops at max_pages."
 
 
+def given_up_words(urls: Sequence[str]) -> str:
+    """The last that is heard of a page."""
+    if len(urls) == 1:
+        return f"Nothing links to {urls[0]}, which could not be compared for several crawls: it is no longer asked for."
+    named = f"{urls[0]} and {len(urls) - 1:,} other {'page' if len(urls) == 2 else 'pages'}"
+    return f"Nothing links to {named}, which could not be compared for several crawls: they are no longer asked for."
+
+
+def hash_views_words(views: int) -> str:
+    if views == 1:
+        return "1 view behind a # (#/…) is not crawled as a page of its own: what changes there is not seen."
+    return f"{views:,} views behind a # (#/…) are not crawled as pages of their own: what changes there is not seen."
+
+
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

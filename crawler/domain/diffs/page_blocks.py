@@ -7,9 +7,10 @@ what sites change without anybody noticing: where in the page it stands, and end
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -48,9 +49,13 @@ _ENDING = re.compile(r"(?:(?<!_)_++|(?<!-)-++)(?=[A-Za-z]*\d|[A-Za-z]*[a-z][A-Z]
 _NUMBERS = re.compile(r"\d{2,}")
 
 
-class Block(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
     place: str
     text: str
+    column: int | None = field(default=None, compare=False)
+    """Where it stands in its row, from 0, if there are other rows like it. The same line may move to another row."""
 
 
 class PageBlocks:
@@ -76,6 +81,7 @@ class PageBlocks:
         self._head = head
         self._nodes = nodes
         self._places = _Places()
+        self._columns = _Columns()
         self.lines: list[str] = [block.text for block in head] + list(lines)
 
     def __len__(self) -> int:
@@ -84,7 +90,8 @@ class PageBlocks:
     def block(self, at: int) -> Block:
         if at < len(self._head):
             return self._head[at]
-        return Block(self._places.of(self._nodes[at - len(self._head)]), self.lines[at])
+        node = self._nodes[at - len(self._head)]
+        return Block(self._places.of(node), self.lines[at], self._columns.of(node))
 
     def row_start(self, at: int) -> int | None:
         """The first block of the row of a table that a block stands in; None when in none."""
@@ -346,6 +353,47 @@ class _Rows:
         row = self._known.get(number, number)
         self._known.update(dict.fromkeys(passed, row))
         return row
+
+
+class _Columns:
+    """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[int, int] = {}
+        self._rows: dict[int, dict[int, int]] = {}
+        """The columns of each element in a row; of what is no row none."""
+
+    def of(self, node: LexborNode) -> int | None:
+        cell = node.parent
+        row = cell.parent if cell is not None else None
+        for _ in range(_MOST_LEVELS):
+            if cell is None or row is None or row.tag in _TOP:
+                return None
+            if self._size(row) > 1:
+                return self._cells(row).get(cell.mem_id)
+            cell, row = row, row.parent
+        return None
+
+    def _cells(self, row: LexborNode) -> dict[int, int]:
+        if row.mem_id not in self._rows:
+            alike = any(one.tag_id == row.tag_id and self._size(one) == self._size(row) for one in _neighbours(row))
+            self._rows[row.mem_id] = {cell.mem_id: at for at, cell in enumerate(row.iter())} if alike else {}
+        return self._rows[row.mem_id]
+
+    def _size(self, node: LexborNode) -> int:
+        if node.mem_id not in self._sizes:
+            self._sizes[node.mem_id] = sum(1 for _ in node.iter())
+        return self._sizes[node.mem_id]
+
+
+def _neighbours(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements right before and after, with nothing but text in between."""
+    for side in ("prev", "next"):
+        one: LexborNode | None = getattr(node, side)
+        if one is not None and one.tag_id == TEXT:
+            one = getattr(one, side)
+        if one is not None:
+            yield one
 
 
 def _label(node: LexborNode) -> str:

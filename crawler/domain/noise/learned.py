@@ -24,6 +24,7 @@ from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import is_younger
 from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.columns import MOST_TEXT, Columns, line_words
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, same_words, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random
 
@@ -48,7 +49,6 @@ MOST_KEPT = 500
 """Lines of a place that may be left out of a rule; with more of them it is no place that varies."""
 MOST_LINES = 20
 """Lines of one place that get a rule each, so that one place does not take all rules of a site."""
-_MOST_TEXT = 300
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = ".,:;!?()"
 _DIGITS = re.compile(r"\d+")
@@ -83,6 +83,8 @@ class LearnedRule(NamedTuple):
     """Positions of lines that never varied, counted from the end if negative: the rule does not hold for them."""
     values: tuple[int, ...] = ()
     """The rule holds only for these values of the line, from 0; none: for all, as all were seen to vary."""
+    columns: tuple[int, ...] = ()
+    """The rule holds only in these columns of rows, from 0: lines in others read alike and never varied."""
 
     def as_value(self) -> str:
         """The rule as JSON, as it is stored. The same rule is always the same text."""
@@ -92,14 +94,17 @@ class LearnedRule(NamedTuple):
     @classmethod
     def from_value(cls, value: str) -> Self:
         given = json.loads(value)
-        keeps, values = (tuple(given.get(name, ())) for name in ("keeps", "values"))
-        return cls(given["place"], Varies(given["varies"]), given.get("shape"), given.get("line"), keeps, values)
+        keeps, values, columns = (tuple(given.get(name, ())) for name in ("keeps", "values", "columns"))
+        return cls(
+            given["place"], Varies(given["varies"]), given.get("shape"), given.get("line"), keeps, values, columns
+        )
 
     @property
     def words(self) -> str:
         line = f" in lines like {self.line!r}" if self.line else ""
         where = "anywhere" if self.place == ANYWHERE else f"at {self.place}"
         some = " but for lines that never varied" if self.keeps else ""
+        some += f" in column {', '.join(str(at + 1) for at in self.columns)}" if self.columns else ""
         return f"{_WHAT[self.varies]} {where}{line}{some}{f' on {self.shape}' if self.shape else ''}"
 
 
@@ -195,6 +200,7 @@ class _Seen:
         self.fixed_values = False
         """Some values stayed the same in a line in which others varied."""
         self.patterns: set[str] = set()
+        self.columns = Columns()
 
     @property
     def mostly_varies(self) -> bool:
@@ -257,6 +263,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> 
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
                 _tell_how(here, varied[place], look.moments)
+                here.columns.saw(look.first.block(at) for at in look.first.at(place))
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
@@ -325,7 +332,7 @@ def _tell_how(here: _Seen, varied: list[_Varied], moments: Moments) -> None:
             continue
         values = one.values
         if values is not None:
-            _tell_values(here, one.edit.place, old, _but_ages(values, moments))
+            _tell_values(here, one.edit, _but_ages(values, moments))
         elif pattern := _pattern(old, new):
             here.how.add(Varies.WORDS)
             here.patterns.add(pattern)
@@ -333,11 +340,13 @@ def _tell_how(here: _Seen, varied: list[_Varied], moments: Moments) -> None:
             here.how.add(Varies.ALL)
 
 
-def _tell_values(here: _Seen, place: str, line: str, values: list[ValueChange]) -> None:
+def _tell_values(here: _Seen, edit: BlockEdit, values: list[ValueChange]) -> None:
     if not values:  # each was the same in two looks of three
         return
-    here.priced |= is_priced(values) or holds_prices(place)
+    line, _ = _texts(edit)
+    here.priced |= is_priced(values) or holds_prices(edit.place)
     here.how.add(Varies.VALUES)
+    here.columns.varied(edit)
     here.lines[line_words(line)].update(change.number for change in values)
     here.fixed_values |= len(values) < len(skeleton(line).values)
 
@@ -348,10 +357,6 @@ def _texts(edit: BlockEdit) -> tuple[str, str]:
 
 def _values(edit: BlockEdit) -> list[ValueChange] | None:
     return value_changes(*_texts(edit)) if edit.removed and edit.added else None
-
-
-def line_words(text: str) -> str:
-    return skeleton(text).words[:_MOST_TEXT]
 
 
 def reads_like(line: str, before: Words, after: Words) -> bool:
@@ -387,7 +392,7 @@ def worded(text: str) -> Words:
     """The words of a line with marks for values, each with the values that it stands for."""
     words, values = skeleton(text)
     at = {position: value for _, value, position in values}
-    found = _WORD.finditer(words[:_MOST_TEXT])
+    found = _WORD.finditer(words[:MOST_TEXT])
     return [(word[0], tuple(at[i] for i in range(*word.span()) if i in at)) for word in found]
 
 
@@ -448,13 +453,17 @@ class _PlaceRules:
         if self._masks_all_values:
             return [LearnedRule(self._place, Varies.VALUES, self._shape, None, self._fixed_lines)]
         return [
-            LearnedRule(self._place, Varies.VALUES, self._shape, line, (), tuple(sorted(values)))
+            LearnedRule(
+                self._place, Varies.VALUES, self._shape, line, (), tuple(sorted(values)), seen.columns.apart(line)
+            )
             for line, values in sorted(seen.lines.items())[:MOST_LINES]
         ]
 
     @property
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        if any(map(self._seen.columns.apart, self._seen.lines)):
             return False
         if len(self._fixed_lines) > MOST_KEPT:
             return False

@@ -13,7 +13,8 @@ from crawler.domain.diffs.walls import Wall, is_walled, wall_between
 from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.learned import ANYWHERE, line_words, masks, reads_like, worded
+from crawler.domain.noise.columns import is_in, line_words
+from crawler.domain.noise.learned import ANYWHERE, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
@@ -350,7 +351,7 @@ class _NoiseFilter:
         line = line_words(_sides(edit)[0])
         alike = singular(line) if self._rules.learned else line
         here = (*self._known(edit.place).for_values(alike), *self._known(ANYWHERE).for_values(alike))
-        known = [one for one in here if not self._is_kept(edit, one)]
+        known = [one for one in here if is_in(one.rule.columns, edit) and not self._is_kept(edit, one)]
         learned = [next((name for name, rule in known if masks(rule, line, one)), None) for one in changes]
         return [
             name or _name_for(change, self._rules, self._moments) for name, change in zip(learned, changes, strict=True)

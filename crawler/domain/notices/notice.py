@@ -161,7 +161,8 @@ def has_changes(summary: dict[str, Any]) -> bool:
     counts = summary["summary"]
     changed = any(counts[f"{kind}_pages"] for kind in ("new", "changed", "removed"))
     more = ("moved_pages", "template_changes", "watched_changes")
-    return changed or any(summary.get(name) for name in more)
+    last_word = (summary.get("coverage") or {}).get("given_up")
+    return changed or bool(last_word) or any(summary.get(name) for name in more)
 
 
 def has_failed(crawl: CrawlJob) -> bool:

@@ -11,12 +11,12 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborNode
 
 from crawler.domain.pages.nodes import PageNodes
+from crawler.domain.urls.views import is_route, names_view
 
 MAX_ANCHOR = 200
 MAX_REL = 100
 MAX_ROUTES = 1_000
 FEWEST_ROUTES = 3
-_NO_PLACE = frozenset("/!")
 
 
 class Link(NamedTuple):
@@ -63,25 +63,23 @@ def read_hash_routes(nodes: PageNodes) -> list[str]:
     are routes if several of them name no place in this document: one or two may be broken, or buttons.
     """
     hrefs = [href.strip() for node in nodes.anchors if (href := node.attrs.get("href")) and "#" in href]
-    parts = (href.partition("#") for href in hrefs)
-    routes = (f"{page}#{fragment.partition('?')[0]}" for page, _, fragment in parts if fragment[:1] in _NO_PLACE)
-    named = dict.fromkeys(route for route in routes if _names_view(route))
+    parts = ((page, fragment.partition("?")[0]) for page, _, fragment in (href.partition("#") for href in hrefs))
+    named = dict.fromkeys(f"{page}#{route}" for page, route in parts if names_view(route))
     return list(islice([*named, *_without_place(hrefs, nodes)], MAX_ROUTES))
 
 
 def _without_place(hrefs: Iterable[str], nodes: PageNodes) -> list[str]:
     """Fragments of this document that no element of it has for a name, if there are several."""
-    asked = [href for href in dict.fromkeys(hrefs) if href[0] == "#" and href[1:2] not in {"", *_NO_PLACE, ":"}]
+    asked = [
+        href
+        for href in dict.fromkeys(hrefs)
+        if href[0] == "#" and href[1:2] not in {"", ":"} and not is_route(href[1:])
+    ]
     if len(asked) < FEWEST_ROUTES:
         return []
     places = {"top", *(node.attrs.get(name) for name in ("id", "name") for node in nodes.root.css(f"[{name}]"))}
     lost = [href for href in asked if href[1:] not in places and unquote(href[1:]) not in places]
     return lost if len(lost) >= FEWEST_ROUTES else []
-
-
-def _names_view(route: str) -> bool:
-    """Whether a route is more than the bare beginning, which is the page itself."""
-    return bool(route.partition("#")[2].lstrip("!/"))
 
 
 def _anchor(node: LexborNode) -> str:

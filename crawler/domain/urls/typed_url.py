@@ -4,6 +4,7 @@ import re
 from urllib.parse import urljoin, urlsplit
 
 from crawler.domain.urls.url import Url, parse
+from crawler.domain.urls.views import names_view
 from crawler.errors import InvalidUrl
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE).match
@@ -27,7 +28,21 @@ def typed_url(text: str) -> Url:
         if why := why_no_address(said):
             raise InvalidUrl(why)
         said = f"{'http' if _THIS_MACHINE(said) else 'https'}://{said.lstrip('/')}"
-    return parse(said)
+    return page_url(said)
+
+
+def page_url(text: str) -> Url:
+    """The URL of a page to crawl. Raises InvalidUrl also for a view that only scripts show, behind a `#`.
+
+    Pages have addresses without it: the page before the `#` would be watched, and nobody would know.
+    """
+    page, _, view = text.strip().partition("#")
+    if names_view(view):
+        raise InvalidUrl(
+            f"What {shown(text.strip())} shows behind the # is no page of its own and cannot be crawled; "
+            f"write {page} to crawl the page before it."
+        )
+    return parse(text)
 
 
 def why_no_address(text: str) -> str | None:

@@ -25,6 +25,7 @@ class OthersFirst(Exception):
 class Diff(Protocol):
     def __call__(self, crawl_id: UUID, look: Look, /) -> CrawlJob: ...
     def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
+    def is_early(self, crawl_id: UUID) -> bool: ...
 
 
 class CompareInTurn:
@@ -39,6 +40,8 @@ class CompareInTurn:
 
         `asked_by` is the same each time one and the same caller asks. When this process is to stop, another goes on.
         """
+        if self._diff.is_early(crawl_id):  # it takes no turn: the one it waits for may need it
+            return Start.LATER
         project_id = self._crawls.get_crawl(crawl_id).project_id
         turn = self._turns.begin(project_id, crawl_id, asked_by)
         if turn.start is not Start.NOW:

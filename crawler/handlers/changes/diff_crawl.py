@@ -34,6 +34,7 @@ from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
+from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
@@ -54,6 +55,7 @@ class DiffStore(ProjectReader, Protocol):
         feed: Sequence[dict[str, Any]] = (),
     ) -> CrawlJob: ...
     def fail_diff(self, crawl_id: UUID, reason: str) -> CrawlJob: ...
+    def is_awaiting_diff(self, crawl_id: UUID) -> bool: ...
 
 
 class DiffLedger(Protocol):
@@ -74,6 +76,7 @@ class DiffProbes(Protocol):
     def remembered(self, crawl_id: UUID) -> Iterator[SeenPage]: ...
     def tried(self, crawl_id: UUID) -> set[str]: ...
     def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]: ...
+    def given_up(self, crawl_id: UUID, baseline_id: UUID, *, was_blind: bool) -> list[str]: ...
     def adopt_looks(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> dict[str, bool]: ...
 
 
@@ -158,6 +161,8 @@ class DiffCrawl:
             unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
             is_nofollow=bool(crawl.stats.get("nofollow_links")),
             new_without_room=self._ledger.count_without_room(crawl.id, baseline.id) if is_limited else 0,
+            hash_views=crawl.stats.get("by_reason", {}).get(Reason.HASH_ROUTE, 0),
+            given_up=self._probes.given_up(crawl.id, baseline.id, was_blind=is_failing(baseline.change_summary)),
         )
         summary = change_summary(
             filtered.changes,
@@ -169,6 +174,12 @@ class DiffCrawl:
             coverage=cover(filtered.changes, found),
         )
         return summary | filtered.as_record()
+
+    def is_early(self, crawl_id: UUID) -> bool:
+        """Whether the crawl before is still to be compared: should that fail, this one tells what both found."""
+        crawl = self._store.get_crawl(crawl_id)
+        baseline = self._baseline(crawl, self._store.earlier_crawls(crawl))
+        return baseline is not None and self._store.is_awaiting_diff(baseline.id)
 
     def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
         """Record that the crawl cannot be compared. Later ones are compared with an earlier one: nothing is missed."""

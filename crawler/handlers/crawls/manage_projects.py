@@ -15,7 +15,7 @@ from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.urls.scope import Scope
-from crawler.domain.urls.url import parse
+from crawler.domain.urls.typed_url import page_url
 from crawler.errors import Conflict, Invalid, InvalidTransition, NotFound
 from crawler.handlers.crawls.start_crawl import explain, valid_config
 
@@ -42,7 +42,7 @@ class ManageProjects:
         self._ceiling = max_pages_ceiling
 
     def create(self, *, name: str, website_url: str | None, settings: Mapping[str, Any] | None = None) -> Project:
-        href = parse(website_url).href if website_url is not None else None
+        href = page_url(website_url).href if website_url is not None else None
         options = self._checked(valid_config(settings or {}), href)
         try:
             project = Project.create(name=name, website_url=href, now=self._clock(), settings=options)
@@ -55,7 +55,7 @@ class ManageProjects:
         project = self._store.get_project(project_id)
         given = dict(changes)
         if given.get("website_url") is not None:
-            given["website_url"] = parse(given["website_url"]).href
+            given["website_url"] = page_url(given["website_url"]).href
         href = given.get("website_url", project.website_url)
         merged = valid_config({**project.settings.model_dump(), **(given.pop("settings", None) or {})})
         try:

@@ -68,6 +68,7 @@ def test_views_behind_a_hash_are_not_lost_without_a_word(two_lanes: TwoLanes) ->
         "/#/a": ("skipped", "hash_route"), "/#!b": ("skipped", "hash_route"),
     }  # fmt: skip
     assert crawl.stats["by_reason"]["hash_route"] == again.stats["by_reason"]["hash_route"] == 2
+    assert "2 views behind a #" in (again.change_summary or {})["coverage"]["sentence"]
 
 
 @pytest.mark.slow

@@ -117,6 +117,9 @@ class Broken:
     def give_up(self, crawl_id: UUID, reason: str) -> CrawlJob:
         return self._engine.tools.changes.diff_crawl.give_up(crawl_id, reason)
 
+    def is_early(self, crawl_id: UUID) -> bool:
+        return self._engine.tools.changes.diff_crawl.is_early(crawl_id)
+
 
 def editions(crawler: Engine, site: Site) -> tuple[CrawlJob, CrawlJob]:
     lay(site, {"/": page(body="<p>One.</p>")})
@@ -139,6 +142,27 @@ def test_one_that_breaks_each_time_is_failed_with_its_reason_and_the_next_crawl_
     assert (found.state, found.reason) == (Compared.FAILED, "Comparing it broke 3 times (KeyError).")
     lay(site, {"/other": page(body="<p>Else.</p>")})
     third = crawler.again(second)
+    assert third.compared_to == first.id
+    assert (third.change_summary or {})["changed_page_urls"] == [site.url("/")]
+
+
+def test_a_crawl_waits_until_the_one_before_was_compared_or_has_failed(
+    crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
+) -> None:
+    """Compared with one that fails later, it would miss what changed until then."""
+    first, second = editions(crawler, site)
+    lay(site, {"/other": page(body="<p>Else.</p>")})
+    third = crawler.again(second)
+    for crawl in (second, third):
+        crawler.rows(
+            "UPDATE crawl_jobs SET diffed_at = NULL, change_summary = NULL WHERE id = :id RETURNING id", id=crawl.id
+        )
+    compare = CompareInTurn(crawler.tools.store, crawler.tools.changes.diff_crawl, turns, clock)
+    assert compare(third.id) is Start.LATER
+    assert crawler.tools.redis.keys("cr:compare:*") == [], "who waits takes no turn"
+    crawler.tools.changes.diff_crawl.give_up(second.id, "It broke.")
+    assert compare(third.id) is Start.NOW
+    third = crawler.tools.store.get_crawl(third.id)
     assert third.compared_to == first.id
     assert (third.change_summary or {})["changed_page_urls"] == [site.url("/")]
 

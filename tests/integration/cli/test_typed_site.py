@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawler.adapters.curl import first_contact
+from crawler.config import Settings
 from crawler.entrypoints.cli.input import typed_site
 from crawler.errors import InvalidUrl
 from tests.integration.certificates import Authority
@@ -106,3 +107,12 @@ def test_a_lookup_that_takes_long_or_comes_after_many_says_nothing(monkeypatch: 
             return
         time.sleep(0.01)
     pytest.fail("the place was not given back")
+
+
+@pytest.mark.parametrize("typed", ["http://127.0.0.1:9/#/prices", "http://127.0.0.1:9/#!a"])
+def test_a_view_behind_a_hash_is_no_site(typed: str) -> None:
+    """The page before it was crawled in its place, and nobody was told."""
+    with pytest.raises(InvalidUrl, match="no page of its own"):
+        typed_site.typed_site(typed, by_proxy=False)
+    with pytest.raises(InvalidUrl, match="no page of its own"):
+        typed_site.typed_address(typed, Settings())

@@ -186,3 +186,22 @@ def test_of_a_site_behind_a_wall_it_is_not_said_that_links_are_missing() -> None
     )
     some = covered(10, *lost(8), unlinked=17)
     assert "No link led to 17 of 18 pages this time: those that answered were compared" in str(some.sentence)
+
+
+NO_CHANGES = Changes((), (), (), ("https://e.org/",), ())
+
+
+def test_views_behind_a_hash_are_said_by_each_comparison() -> None:
+    told = cover(NO_CHANGES, Found(hash_views=8))
+    assert (told.hash_views, told.failing) == (8, False)
+    assert told.sentence == (
+        "8 views behind a # (#/…) are not crawled as pages of their own: what changes there is not seen."
+    )
+    assert "1 view behind" in str(cover(NO_CHANGES, Found(hash_views=1)).sentence)
+
+
+def test_pages_that_are_given_up_are_named() -> None:
+    urls = ["https://e.org/a", "https://e.org/b", "https://e.org/c"]
+    told = cover(NO_CHANGES, Found(given_up=urls))
+    assert (told.given_up, told.given_up_urls) == (3, tuple(urls))
+    assert str(told.sentence).startswith("Nothing links to https://e.org/a and 2 other pages, which could not")

@@ -52,3 +52,15 @@ def test_a_long_text_is_not_quoted_whole() -> None:
     with pytest.raises(InvalidUrl) as refused:
         typed_url("a b" * 1000)
     assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize("typed", ["https://app.example/#/prices", "app.example/x#!/a ", "https://app.example/#!a?b=1"])
+def test_a_view_behind_a_hash_is_refused_and_the_page_before_it_is_named(typed: str) -> None:
+    with pytest.raises(InvalidUrl) as refused:
+        typed_url(typed)
+    assert f"write https://{typed.removeprefix('https://').partition('#')[0]} to crawl" in refused.value.message
+
+
+@pytest.mark.parametrize("typed", ["https://app.example/#/", "https://app.example/#prices", "https://app.example/#!"])
+def test_a_place_in_a_page_is_that_page(typed: str) -> None:
+    assert typed_url(typed).href == "https://app.example/"

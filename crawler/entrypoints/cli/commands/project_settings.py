@@ -19,7 +19,7 @@ from crawler.lazy_module import on_first_use
 with on_first_use():
     from crawler.domain.crawls.crawl import CrawlConfig
     from crawler.domain.crawls.project import Project, checked_name
-    from crawler.domain.urls.url import parse
+    from crawler.domain.urls.typed_url import page_url
     from crawler.entrypoints.cli.screen.project_page import show_project
     from crawler.handlers.crawls.start_crawl import valid_config
     from crawler.handlers.notices.watch_url import settings_of_whole_site
@@ -66,7 +66,7 @@ def set_project(
     settings = _checked((settings_of_whole_site() if site else {}) | given)
     own = {
         "name": checked_name(name) if name is not None else None,
-        "website_url": parse(url).href if url is not None else None,
+        "website_url": page_url(url).href if url is not None else None,
         "is_active": active,
         "settings": settings or None,
     }

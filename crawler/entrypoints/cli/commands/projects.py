@@ -18,7 +18,7 @@ from crawler.lazy_module import on_first_use
 
 with on_first_use():
     from crawler.domain.crawls.project import checked_name
-    from crawler.domain.urls.url import parse
+    from crawler.domain.urls.typed_url import page_url
     from crawler.entrypoints.cli.screen.next_step import suggest
     from crawler.entrypoints.cli.screen.project_page import project_state, show_project
     from crawler.entrypoints.cli.screen.terminal import clean, console, print_rows
@@ -36,7 +36,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a project."""
-    href = parse(url).href
+    href = page_url(url).href
     with open_backend() as backend:
         project = backend.create_project(checked_name(name), href)
     show_project(project, as_json=as_json)

@@ -19,7 +19,7 @@ from crawler.lazy_module import on_first_use
 
 with on_first_use():
     from crawler.domain.crawls.source_crawl import SourceCrawl
-    from crawler.domain.urls.url import parse
+    from crawler.domain.urls.typed_url import page_url
     from crawler.entrypoints.cli.input.checked_values import checked
     from crawler.handlers.crawls.start_crawl import valid_config
 
@@ -45,7 +45,7 @@ def crawl(
 ) -> None:
     """Crawl the pages near a URL and ingest each as a document of the project."""
     given = {
-        "url": parse(url).href,
+        "url": page_url(url).href,
         "max_depth": depth,
         "max_pages": max_pages,
         "url_include_pattern": include,

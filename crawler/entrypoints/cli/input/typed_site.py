@@ -2,7 +2,7 @@
 
 from crawler.adapters.curl.first_contact import is_unknown, speaks_tls, takes_connections
 from crawler.config import Settings
-from crawler.domain.urls.typed_url import has_scheme, shown, typed_url, why_no_address
+from crawler.domain.urls.typed_url import has_scheme, page_url, shown, typed_url, why_no_address
 from crawler.domain.urls.url import Url, parse
 from crawler.entrypoints.cli.input.run_options import opened_for
 from crawler.errors import InvalidUrl
@@ -15,7 +15,7 @@ _LONGEST_NAME = 63
 def typed_site(text: str, *, by_proxy: bool) -> Url:
     """The URL that is meant. A word that could be anything is none. What a proxy reaches cannot be tried from here."""
     if has_scheme(text):
-        return parse(text)
+        return page_url(text)
     if why := why_no_address(text):
         raise InvalidUrl(why)
     host = text.strip().partition("/")[0]
@@ -32,7 +32,7 @@ def typed_site(text: str, *, by_proxy: bool) -> Url:
 def typed_address(text: str, settings: Settings) -> str:
     """A page's address as it is typed, its scheme added if there is none."""
     if has_scheme(text):
-        parse(text)
+        page_url(text)
         return text.strip()
     return typed_site(text, by_proxy=_reached_elsewhere(settings)).href
 

@@ -171,6 +171,8 @@ def warnings(crawl: CrawlJob) -> list[str]:
     """Warnings that limit what the numbers mean, each with the option that changes it."""
     reasons = {Reason(name): n for name, n in crawl.stats.get("by_reason", {}).items()}
     seen = coverage_sentence(crawl.change_summary)
+    if seen:
+        reasons.pop(Reason.HASH_ROUTE, None)  # it says so, too
     of_urls = (*_of_sitemaps(crawl), *_of_queries(crawl), *_of_the_rules(crawl, reasons))
     failed = f"It could not be compared: {crawl.comparison_failed}" if crawl.comparison_failed else None
     told = (failed, seen, *_of_the_end(crawl, reasons), *of_urls)
