@@ -52,7 +52,7 @@ def with_shared_walls(
 
 
 def marked(page: FilteredPage, wall: Wall, *, passed: bool = False) -> FilteredPage:
-    return page._replace(wall=wall, edits=(), clock=(), is_truncated=False, passed=passed)
+    return page._replace(wall=wall, edits=(), clock=(), is_truncated=False, passed=passed, returned=False)
 
 
 class _Group(NamedTuple):
@@ -74,9 +74,11 @@ class _Group(NamedTuple):
 
 
 def _behind(pages: Mapping[str, FilteredPage], side: int, compared: int, fewest: int) -> dict[str, Wall]:
-    """Pages that say the same on this side and did not on the other."""
+    """Pages that say the same on this side and did not on the other. That there is no such page was no wall."""
     texts = {
-        url: page.texts for url, page in pages.items() if page.texts and _may_be_behind(page.texts, page.wall, side)
+        url: page.texts
+        for url, page in pages.items()
+        if page.texts and _may_be_behind(page.texts, page.wall, side) and (side or not page.returned)
     }
     texts = _as_most_say(texts, side)
     found: dict[str, Wall] = {}

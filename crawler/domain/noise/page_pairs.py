@@ -10,6 +10,7 @@ from lxml.etree import XPathError
 from crawler.domain.diffs.file_blocks import FileBlocks, NoLines, stored_blocks
 from crawler.domain.diffs.page_blocks import MAX_BYTES, PageBlocks
 from crawler.domain.diffs.soft_not_found import is_not_found, says_so_instead
+from crawler.domain.diffs.walls import is_walled
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
@@ -93,6 +94,7 @@ class PagePair(NamedTuple):
             return FilteredPage((), (), leads_to=target)
         # What told the end of a page was no wall in front of it, however it looks: that the page is back is news.
         returned = (was_gone and not is_gone) or (target is None and self._leads_to(before, old) is not None)
+        returned = returned and not is_walled(new, old)
         page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=not returned)
         if self.watched and page.edits and not isinstance(new, FileBlocks):
             page = self._of_part(self.watched, page, before, after, rules)
@@ -101,7 +103,7 @@ class PagePair(NamedTuple):
             page = page if len(edits) == len(page.edits) else page._replace(edits=edits, rules=(*page.rules, RULE))
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
-        return page._replace(returned=True, texts=None) if returned else page
+        return page._replace(returned=True) if returned else page
 
     def _leads_to(self, side: PageSide, page: PageBlocks) -> str | None:
         """Where a page sends its reader that says nothing else."""

@@ -224,3 +224,31 @@ def test_one_product_in_place_of_another_is_no_move(crawler: Engine, site: Site)
     assert told(second)["moved"] == []
     assert short(site, told(second)["new_page_urls"]) == ["/p/9"]
     assert short(site, told(second)["removed_page_urls"]) == ["/p/0"]
+
+
+@pytest.mark.parametrize(
+    "wall",
+    [
+        page(title="Harbour", body=f"{FRAME}<h1>Closed</h1><p>Please log in.</p><form><input type=password></form>"),
+        page(title="Error", body="<h1>Service temporarily unavailable</h1>"),
+    ],
+    ids=["sign-in", "error"],
+)
+def test_a_page_that_is_gone_is_not_back_when_the_site_is_closed_nor_gone_again_when_it_opens(
+    crawler: Engine, site: Site, wall: str
+) -> None:
+    links = ("/a", *others(site))
+    words = "<p>When the boats leave, and what they carry from here to the islands.</p>"
+    home = page(*links, title="All boats", body=f"{FRAME}{words}")
+    lay(site, {"/": home, "/a": news("Closed on Mondays and on Tuesdays, but for the fish market.")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/a": page(title="a [Harbour]", body=f"{FRAME}<h1>This page does not exist</h1>")})
+    second = crawler.again(first)
+    assert short(site, told(second)["removed_page_urls"]) == ["/a"]
+    lay(site, dict.fromkeys(("/", *links), wall))
+    third = crawler.again(second)
+    others(site)
+    lay(site, {"/": home, "/a": page(title="a [Harbour]", body=f"{FRAME}<h1>This page does not exist</h1>")})
+    for crawl in (third, crawler.again(third)):
+        kinds = ("new", "changed", "removed")
+        assert [short(site, told(crawl)[f"{kind}_page_urls"]) for kind in kinds] == [[], [], []]
