@@ -129,6 +129,7 @@ def test_a_page_that_is_no_longer_stored_fails_alone(extraction: Extraction, sit
     assert extraction.entries()[0]["last_error"].startswith("gone: ")
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("kind", ["application/pdf", "text/html", "text/html; charset=utf-8"])
 def test_the_text_of_a_pdf_is_extracted_whatever_its_server_calls_it(
     extraction: Extraction, site: Site, kind: str

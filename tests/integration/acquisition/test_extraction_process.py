@@ -84,6 +84,7 @@ def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
     assert works(extract)
 
 
+@pytest.mark.further
 def test_a_page_of_too_many_elements_is_too_large(extract: ExtractionProcess) -> None:
     found = extract(page(b"<p>x" * 5_000_000), read_selectors({"include": ["p"]}))
     assert isinstance(found, ExtractionFailed)

@@ -76,6 +76,7 @@ def extraction(crawler: Engine, site: Site) -> Any:
         yield found
 
 
+@pytest.mark.further
 def test_selectors_are_tried_on_a_stored_page_by_id_by_url_and_by_entry(
     service: Service, extraction: Extraction, site: Site
 ) -> None:
@@ -144,6 +145,7 @@ def test_an_entry_is_shown_with_what_was_read(service: Service, extraction: Extr
     assert service("GET", "/queue/999999").json()["code"] == "not_found"
 
 
+@pytest.mark.further
 def test_extractions_are_exported_and_harmless(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.fetch(site.url("/a"), site.url("/b"), category="hotel")

@@ -146,6 +146,7 @@ def test_other_projects_are_not_told(service: Service, port: int, crawl: CrawlJo
 # -- what was missed ----------------------------------------------------------------------------
 
 
+@pytest.mark.further
 def test_what_was_missed_comes_first_and_then_what_comes(service: Service, port: int, crawl: CrawlJob) -> None:
     with watching(port, service, crawl.project_id) as watcher:
         tell(service, crawl, *range(10))
@@ -433,6 +434,7 @@ def test_a_key_in_the_query_opens_nothing_and_stands_in_no_log(
     assert "error" not in said.lower(), "a refusal is none"
 
 
+@pytest.mark.further
 def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Service, port: int, crawl: CrawlJob) -> None:
     mine = service.project(name="mine")
     limited = service.as_(Scope.ADMIN, mine["id"])

@@ -180,6 +180,7 @@ def test_odd_titles_are_inert_in_json_and_csv(service: Service, crawl: CrawlJob)
     assert odd["title"].startswith("'=")
 
 
+@pytest.mark.further
 def test_versions_and_what_changed_between_them(service: Service, crawl: CrawlJob, site: Site) -> None:
     (row,) = service.get(f"/projects/{crawl.project_id}/pages", prefix="/docs/b")["items"]
     path = f"/projects/{crawl.project_id}/pages/{row['id']}"

@@ -77,6 +77,7 @@ def test_nonsense_is_refused_and_nothing_is_kept(service: Service, wrong: dict[s
     assert service("GET", path).status_code == 404
 
 
+@pytest.mark.further
 def test_channels_with_secrets_are_shown_masked_and_masks_keep_them(service: Service) -> None:
     project = service.project()["id"]
     path, secret = f"/projects/{project}/schedule", "AbCdEfGh12345678"

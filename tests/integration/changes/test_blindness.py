@@ -236,6 +236,7 @@ def test_an_app_that_nobody_can_show_is_said_in_each_run(crawler: Engine, site: 
     assert not coverage(crawler.again(crawler.again(crawl)))["failing"]
 
 
+@pytest.mark.further
 def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
@@ -251,6 +252,7 @@ def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawle
     assert (quiet(crawl), told(crawl)["is_significant"], coverage(crawl)["sentence"]) == (True, False, None)
 
 
+@pytest.mark.further
 def test_a_site_that_truly_shrinks_is_not_blind(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -44,6 +44,7 @@ def test_an_edit_made_while_the_page_failed_is_told_when_it_is_back(crawler: Eng
     assert told(crawler.again(third))["summary"]["changed_pages"] == 0, "once"
 
 
+@pytest.mark.further
 def test_a_page_that_failed_and_is_the_same_again_is_unchanged(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     fault = site.set_fault("/a", status=500)
@@ -63,6 +64,7 @@ def test_an_edit_made_behind_a_wall_is_told_when_the_wall_is_gone(crawler: Engin
     assert told(crawler.again(second))["changed_page_urls"] == [site.url("/a")]
 
 
+@pytest.mark.further
 def test_a_page_that_is_the_same_behind_a_wall_is_unchanged(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/a": WALL})
@@ -73,6 +75,7 @@ def test_a_page_that_is_the_same_behind_a_wall_is_unchanged(crawler: Engine, sit
     assert found["not_compared_urls"] == []
 
 
+@pytest.mark.further
 def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/a", "/b", "/c"], "/c": page(title="C", body=PROSE)})

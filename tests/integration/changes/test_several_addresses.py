@@ -116,6 +116,7 @@ def test_copies_are_known_for_copies_though_each_names_the_time_it_was_made(craw
     assert short(site, told(second)["also_at"]) == {"/a": ["/b"]}
 
 
+@pytest.mark.further
 def test_a_new_page_and_its_further_addresses_are_one_new_page(crawler: Engine, site: Site) -> None:
     lay(site, {"/": others(site)})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -178,6 +179,7 @@ def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Si
         assert added == (["And one more boat was sunk."] if edit else []), move["from"]
 
 
+@pytest.mark.further
 def test_a_page_that_only_says_that_it_is_gone_is_removed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/old", *others(site)], "/old": story()})
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -59,6 +59,7 @@ def test_prices_that_change_on_all_pages_are_told_at_every_crawl(crawler: Engine
     assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
+@pytest.mark.further
 def test_an_edit_far_along_a_line_is_told_and_shown(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda n: f"<p>{'Many words stand here. ' * 60} It takes ten days. Page {n}.</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -264,6 +265,7 @@ def test_a_page_with_noise_that_moved_is_one_move(crawler: Engine, site: Site) -
     assert summary_of(second)["removal_counts"]["gone"] == 0
 
 
+@pytest.mark.further
 def test_an_edit_of_the_template_is_significant_by_the_pages_that_show_it(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda _: "<p>All rights reserved.</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -64,6 +64,7 @@ def test_validators_are_believed_again_when_they_prove_right(crawler: Engine, si
     assert sorted(statuses(site, since)) == [200] * unconditional + [304] * (len(ARTICLES) + 1 - unconditional)
 
 
+@pytest.mark.further
 def test_each_crawl_asks_for_other_pages_without_conditions() -> None:
     urls = [f"https://h.test/{number}" for number in range(2000)]
     chosen = [{url for url in urls if is_asked_anew(url, UUID(int=crawl))} for crawl in range(60)]
@@ -82,6 +83,7 @@ def folder_served(folder: Path) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("later", [0, -86_400], ids=["the same date", "an older date"])
 def test_an_edit_that_comes_with_no_younger_date_is_told_by_the_next_crawl(
     crawler: Engine, tmp_path: Path, later: int

@@ -130,6 +130,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
     )
 
 
+@pytest.mark.further
 @pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "words",
@@ -347,6 +348,7 @@ def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
     assert "is completed" in stage.told(stage.there, "rebuild-frontier", "WAITING", status=5)
 
 
+@pytest.mark.further
 def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
     engine = stage.engine
     crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0.1))
@@ -370,6 +372,7 @@ def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
     assert "There is no crawl" in stage.told(stage.there, "crawl", "watch", "NOBODY", status=4)
 
 
+@pytest.mark.further
 def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> None:
     made = stage.json("project", "create", "Another", "http://another.example/")
     stage.names["ANOTHER"] = made["id"]
@@ -406,6 +409,7 @@ def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> 
     assert "There is no project" in stage.told(stage.there, "project", "show", "ANOTHER", status=4)
 
 
+@pytest.mark.further
 def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
     stage.names["SCHEDULED"] = stage.json("project", "create", "Scheduled", "http://scheduled.example/")["id"]
     assert "has no schedule" in stage.told(stage.there, "schedule", "show", "SCHEDULED", status=4)
@@ -462,6 +466,7 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
     assert "CRAWLER_API_KEY" in stage.told(reader, "project", "list", status=1)
 
 
+@pytest.mark.further
 @pytest.mark.quick(8)
 @pytest.mark.parametrize(
     ("words", "status"),
@@ -658,6 +663,7 @@ def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> N
         assert stage.told(place, "login", "remove", "PROJECT") == "Removed.\n"
 
 
+@pytest.mark.further
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")
@@ -848,6 +854,7 @@ def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> Non
     assert "at most 500" in stage.told(stage.there, "search", "SHOP", "x" * 501, status=2)
 
 
+@pytest.mark.further
 def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
     for place, path in ((stage.here, "/a"), (stage.there, "/c")):
         url = stage.site.url(path)
@@ -922,6 +929,7 @@ def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stag
     assert len(stage.engine.tools.store.list_projects(limit=100)) == before
 
 
+@pytest.mark.further
 def test_a_page_is_told_alone_by_its_url(stage: Stage) -> None:
     url, engine = stage.site.url, stage.engine
     lay(stage.site, {"/fair": ["/stall", "/tent", "/gate"], "/stall": page(body=BEFORE), "/tent": [], "/gate": []})

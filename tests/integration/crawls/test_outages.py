@@ -12,6 +12,7 @@ from tests.site.client import Site
 LINKS = {"/": ["/a", "/b", "/c", "/d"], "/a": [], "/b": [], "/c": [], "/d": []}
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("fault", [{"status": 503}, {"status": 503, "retry_after": 7200}, {"status": 429}])
 def test_a_site_that_refuses_everything_fails_the_crawl_and_says_what_it_answers(
     crawler: Engine, site: Site, fault: dict[str, Any]

@@ -133,6 +133,7 @@ def test_each_channel_is_tried_as_it_is_typed(crawler: Engine, visitor: Visitor)
     assert crawler.tools.notices.notifications.newest(5) == [], "a test is no notification"
 
 
+@pytest.mark.further
 def test_a_channel_is_added_by_what_its_service_handed_out(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://example.org/")
     fields = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": "UTC", "notify_on": "any",
@@ -204,6 +205,7 @@ def test_a_first_schedule_is_proposed_alike_wherever_it_is_made(crawler: Engine,
     assert (kept.frequency.value, kept.notify_on.value) == ("daily", "any")
 
 
+@pytest.mark.further
 def test_links_in_a_mail_ask_before_they_mute_or_ignore(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -329,6 +331,7 @@ def test_a_rule_for_every_number_of_a_site_is_called_that_and_needs_to_be_asked_
     assert "Add this rule" not in trial
 
 
+@pytest.mark.further
 def test_a_rule_from_a_mail_says_what_else_it_silences(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -384,6 +387,7 @@ def test_a_block_of_many_pages_is_ignored_on_the_page_of_the_mail_alone_unless_e
     assert "only on" in Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
 
 
+@pytest.mark.further
 def test_a_block_in_the_dashboard_is_ignored_on_its_page_or_on_every_page(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:
@@ -475,6 +479,7 @@ def test_a_muted_project_says_until_when_on_every_page_about_it(crawler: Engine,
     assert "until in" not in shown
 
 
+@pytest.mark.further
 def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:

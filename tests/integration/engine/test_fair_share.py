@@ -102,6 +102,7 @@ def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
         assert hints.sent.count(("finish_crawl", other.id)) == 1
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(("slots", "few"), [(3, FewSlots(3)), (SLOTS, None)], ids=["browser lane", "HTTP lane"])
 def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slots: int, few: FewSlots | None

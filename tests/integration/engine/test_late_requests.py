@@ -1,11 +1,14 @@
 """A request counts from when it went out, however long after its claim."""
 
+import pytest
+
 from tests.integration.handmade import lay
 from tests.integration.late_fetcher import LateFetcher
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
 
+@pytest.mark.further
 def test_a_polite_crawl_keeps_its_gap_to_requests_of_a_quick_one_that_went_out_late(
     crawler: Engine, site: Site
 ) -> None:

@@ -39,6 +39,7 @@ def test_each_url_the_crawl_asked_for_is_one_line(crawler: Engine, site: Site) -
     assert (home.status, home.http_status, home.crawl_method) == ("success", 200, "lightweight")
 
 
+@pytest.mark.further
 def test_an_old_crawl_is_exported_as_it_was(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
     before = exported(crawler, first.id)

@@ -197,6 +197,7 @@ def test_a_site_without_defects_has_an_empty_report(crawler: Engine, site: Site)
     assert [kind.note for kind in report.kinds if kind.note] == []
 
 
+@pytest.mark.further
 def test_only_what_the_crawl_before_did_not_have_is_new(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     report = reporting(crawler)
     report.ensure(spoiled.id)

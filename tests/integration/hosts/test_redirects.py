@@ -44,6 +44,7 @@ def test_a_chain_of_five_redirects_is_followed_and_one_of_six_is_not(crawler: En
     assert six.pages_failed == 1
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("path", ["/x/loop/a", "/x/counting/0", "/self"])
 def test_redirects_without_end_are_given_up_after_five(crawler: Engine, site: Site, path: str) -> None:
     lay(site, {"/": [path]})

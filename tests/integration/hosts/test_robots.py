@@ -109,6 +109,7 @@ def test_no_robots_txt_allows_everything(crawler: Engine, site: Site, status: in
     assert crawler.ends(crawler.crawl(site.url())) == {"/": "done", "/private/a": "done"}
 
 
+@pytest.mark.further
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("fault", [{"status": 500}, {"status": 503}, {"status": 429}, {"hang": True}])
 def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_after_half_an_hour(

@@ -35,6 +35,7 @@ def judge(pool: JudgePool) -> Iterator[Sitting]:
         yield opened
 
 
+@pytest.mark.further
 def test_many_items_go_through_one_process_in_their_order(judge: Sitting) -> None:
     assert list(judge.each(chores.double, range(300), 2)) == [(n, 2 * n) for n in range(300)]
     assert len({found for _, found in judge.each(chores.pids, range(120), None)}) == 1

@@ -121,6 +121,7 @@ def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: 
     assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("wall", ["<h1>Please verify you are human</h1>", "<h1>503 Service Unavailable</h1>", ""])
 def test_a_wall_in_place_of_pages_is_no_change_neither_when_it_comes_nor_when_it_goes(
@@ -166,6 +167,7 @@ def test_thresholds_are_settings_of_the_project(crawler: Engine, site: Site) -> 
     assert (len(told(second)), second.change_summary["is_significant"]) == (2, False)
 
 
+@pytest.mark.further
 def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, site: Site) -> None:
     stock = "<p class='stock'>{} of our bicycles wait for you</p>"
     lay_pages(site, lambda path: stock.format("Many" + path))

@@ -180,6 +180,7 @@ def content_of(url: str, name: str) -> bytes:
     return read_object(MARK + f"{url}#{name}".encode())
 
 
+@pytest.mark.further
 def test_exports_are_written_to_object_storage(
     crawler: Engine, site: Site, url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -112,6 +112,7 @@ def test_a_missing_schema_is_told_with_its_remedy(empty: Engine) -> None:
         check_schema(empty)
 
 
+@pytest.mark.further
 def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
     """Machines are upgraded one after the other."""
     migrate(empty)
@@ -155,6 +156,7 @@ def test_a_database_that_is_away_ends_no_process() -> None:
     refuse_unfit_machine(load_settings(database_url="postgresql://u:p@127.0.0.1:1/x", redis_url="redis://h/0"))
 
 
+@pytest.mark.further
 def test_a_version_that_was_never_one_of_ours_is_not_called_newer(empty: Engine) -> None:
     migrate(empty)
     for version in ("0000", "f00d"):

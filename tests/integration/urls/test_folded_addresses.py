@@ -122,6 +122,7 @@ class Guests:
         return page(*menu, title=path, body=f"<p>What was left in {path} by its guests</p>")
 
 
+@pytest.mark.further
 def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None:
     site = Guests()
     with served(site) as (url, _):

@@ -181,6 +181,7 @@ def test_a_calendar_without_end_is_one_page(crawler: Engine) -> None:
         assert len(asked) < 12
 
 
+@pytest.mark.further
 def test_what_people_set_is_not_surveyed(crawler: Engine) -> None:
     with served(wiki) as (url, asked):
         crawl = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
@@ -291,6 +292,7 @@ def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.Mo
         assert len(kept(crawler, crawl)) == 1 + 4 * 3
 
 
+@pytest.mark.further
 def test_pages_that_are_told_apart_from_now_on_are_not_new(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         first = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
@@ -438,6 +440,7 @@ def test_a_parameter_that_names_pages_at_several_paths_does_so_at_all_of_them(cr
         assert len(asked) < 3 * 3 * len(SHELVES)
 
 
+@pytest.mark.further
 def test_trials_that_take_too_long_to_read_hold_up_nobody(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator, which starts everybody's crawls, waits for their reading."""
     monkeypatch.setattr(judging, "SURVEY", Limits(page_seconds=0.0005, total_seconds=0.001))

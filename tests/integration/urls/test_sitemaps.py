@@ -103,6 +103,7 @@ def test_a_sitemap_that_answers_busy_blocks_the_host_and_is_asked_again(crawler:
     assert min(later) - busy >= 1
 
 
+@pytest.mark.further
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["laughs.xml", "entity.xml", "cycle.xml", "bomb.xml.gz", "broken.xml"])
 def test_a_hostile_sitemap_costs_the_crawl_nothing(crawler: Engine, site: Site, name: str) -> None:

@@ -116,6 +116,7 @@ def test_a_price_goes_from_its_rule_to_a_mail_and_the_backtest_agrees(shop: Shop
     ]
 
 
+@pytest.mark.further
 def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     shop.crawl()
     lay(shop.site, {"/lamp": lamp("99,00 €")})
@@ -178,6 +179,7 @@ def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox)
     assert "OutOfStock → InStock" in str(entry.pages[0].lines)
 
 
+@pytest.mark.further
 def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="conditions")
     shop.rule(
@@ -267,6 +269,7 @@ def test_only_the_watched_part_counts(shop: Shop) -> None:
     assert [(line.removed, line.added) for line in digest.lines] == [("A lamp for reading.", "A lamp for cooking.")]
 
 
+@pytest.mark.further
 def test_a_new_page_is_told_under_a_pattern(shop: Shop, inbox: Inbox) -> None:
     conditions = {"pattern": "/jobs/", "of": [{"kind": "new_page"}]}
     shop.schedule(notify_on="conditions", conditions=conditions)
