@@ -211,6 +211,7 @@ class Transfer:
         self._content_type = headers.get("content-type", "")
         is_good = 200 <= status < 300
         if times_packed(headers) > 1:
+            # Of a redirect or an error the head is enough, as where the body is too large.
             return self._stop(Reason.PROTOCOL if is_good else Reason.TOO_LARGE, "The body is packed more than once.")
         if not is_good:
             return None

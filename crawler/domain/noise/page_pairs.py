@@ -94,7 +94,7 @@ class PagePair(NamedTuple):
             return FilteredPage((), (), leads_to=target)
         # What told the end of a page was no wall in front of it, however it looks: that the page is back is news.
         returned = (was_gone and not is_gone) or (target is None and self._leads_to(before, old) is not None)
-        returned = returned and not is_walled(new, old)
+        returned = returned and not is_walled(new, old)  # it is not back if a wall stands there now
         page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=not returned)
         if self.watched and page.edits and not isinstance(new, FileBlocks):
             page = self._of_part(self.watched, page, before, after, rules)
