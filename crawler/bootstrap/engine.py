@@ -28,6 +28,7 @@ from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.publish_events import PublishEvents
 from crawler.handlers.engine.render_where_needed import RenderWhereNeeded
 from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
+from crawler.handlers.engine.slow_reads import SlowReads
 from crawler.handlers.engine.use_logins import UseLogins
 from crawler.handlers.engine.work_shift import MAX_ACTIVE, WorkShift
 from crawler.handlers.engine.write_batch import WriteBatch
@@ -146,7 +147,11 @@ class Engine:
 
     @cached_property
     def read_bounded(self) -> BoundedReading:
-        return BoundedReading(self._app.judging.for_reading)
+        return BoundedReading(self._app.judging.for_reading, in_turn=self.slow_reads)
+
+    @cached_property
+    def slow_reads(self) -> SlowReads:
+        return SlowReads()
 
     @cached_property
     def process_response(self) -> ProcessResponse:
@@ -213,6 +218,7 @@ class Engine:
             process=self.process_response,
             write_batch=self.write_batch,
             hints=self._app.hints,
+            slow_reads=self.slow_reads,
             shift_seconds=self._app.settings.shift_seconds,
             lease_seconds=self._app.settings.lease_seconds,
             follow_settings=self._app.current_settings,

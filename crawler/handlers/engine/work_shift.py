@@ -31,18 +31,19 @@ from crawler.handlers.engine.many_slots import ManySlots, is_short
 from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
 from crawler.handlers.engine.shift_hints import ShiftHints
+from crawler.handlers.engine.slow_reads import SlowReads
 from crawler.handlers.engine.write_batch import WriteBatch
 
 log = telemetry.logger(__name__)
 
 MAX_ACTIVE = 256
 MAX_UNPARSED = 32
-MAX_LATE = 64
-"""Responses that wait behind all others; each may have megabytes."""
+MAX_UNREAD = 4
+"""Responses of a crawl that take long to be read, from which on nothing more of it is claimed."""
+MAX_UNREAD_BYTES = 128 * 1024 * 1024
+"""Of all such responses together, from which on nothing is claimed for crawls that have one."""
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
-SLOW_SECONDS = 0.5
-"""A crawl with a response that took so long comes after all others in this shift."""
 FLUSH_ROWS = 128
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
@@ -88,6 +89,7 @@ class WorkShift:
     process: ProcessResponse
     write_batch: WriteBatch
     hints: Hints
+    slow_reads: SlowReads
     shift_seconds: float
     lease_seconds: float
     max_active: int = MAX_ACTIVE
@@ -132,8 +134,7 @@ class _Shift:
         self._should_stop = should_stop
         self._report = Report()
         self._answers: deque[FetchResult] = deque()
-        self._late: deque[FetchResult] = deque()
-        self._slow: set[UUID] = set()
+        self._reads = tools.slow_reads
         self._holding_up: set[UUID] = set()
         """Crawls with pages that took so long that nobody should wait for their next ones; of few slots, `few_slots`
         knows them."""
@@ -172,6 +173,8 @@ class _Shift:
                 deadline, latest, stop_by = min(deadline, now), min(latest, now), min(stop_by, now + STOP_SECONDS)
             self._over_time = now >= deadline
             stopping = self._over_time and (now >= latest or not self._is_held_up)
+            if stopping and not self._should_stop():
+                self._leave_reads()
             self._drive(now, stopping=stopping)
             self._flush_if_due(stopping=stopping)
             if self._is_busy and now < stop_by:
@@ -183,6 +186,11 @@ class _Shift:
             if (self._next_due is None or self._next_due > IDLE_SECONDS) and not self._lingers(now):
                 return self._end("idle")
 
+    def _leave_reads(self) -> None:
+        """Give back what takes long to be read: it has held the shift up for as long as it may."""
+        for result in self._reads.leave():
+            self._excuse(result)
+
     def _lingers(self, now: float) -> bool:
         """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""
         return self._live > 1 and now - self._worked_at < LINGER_SECONDS
@@ -190,11 +198,13 @@ class _Shift:
     @property
     def _is_held_up(self) -> bool:
         """Whether only pages that take long keep the shift from its end. Others that are due do not wait for that."""
+        if self._reads:
+            return True
         return any(holds_up(one.seconds) or one.crawl_id in self._holding_up for one in self._held.holdings())
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self._fetcher.active or self._answers or self._late or self._settled)
+        return bool(self._fetcher.active or self._answers or self._reads or self._settled)
 
     def lose(self) -> None:
         """After an unforeseen error: let each lease expire and count as a loss, because a response may be the cause."""
@@ -202,6 +212,7 @@ class _Shift:
 
     def leave(self) -> None:
         """Clean up, however the shift ended. After a normal end there is nothing left to give up."""
+        self._reads.leave()
         self._held.give_up()
         with suppress(RedisUnavailable):  # the entry expires by itself in a few seconds
             self._frontier.leave_shift(self._lane, self._id)
@@ -209,12 +220,12 @@ class _Shift:
     def _drive(self, now: float, *, stopping: bool) -> None:
         if now - self._looked_at > STALL_SECONDS:
             self._woke_at = time.time()
-        fresh = self._fetcher.poll(0.0 if self._answers or self._late else self._patience())
+        fresh = self._fetcher.poll(0.0 if self._answers else self._patience())
         self._looked_at = time.monotonic()
         self._tell_sent()
         if fresh:
             self._note_times(fresh)
-            self._receive(fresh)
+            self._answers += fresh
             self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
             if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
                 self._tell_answered()
@@ -233,22 +244,10 @@ class _Shift:
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
         until = time.monotonic() + PARSE_SECONDS
-        while self._answers and (began := time.monotonic()) < until:
-            self._take_timed(self._answers.popleft(), began)
-        if not self._answers and self._late:
-            self._take_timed(self._late.popleft(), time.monotonic())
-
-    def _take_timed(self, result: FetchResult, began: float) -> None:
-        self._take(result)
-        if time.monotonic() - began > SLOW_SECONDS:
-            self._slow.add(_crawl_of(result))
-            waiting, self._answers = self._answers, deque()
-            self._receive(waiting)
-
-    def _receive(self, results: Iterable[FetchResult]) -> None:
-        """Take responses in. Those of crawls whose pages take long come when no other is left."""
-        for result in results:
-            (self._late if _crawl_of(result) in self._slow else self._answers).append(result)
+        while self._answers and time.monotonic() < until:
+            self._take(self._answers.popleft())
+        for settled in self._reads.ended():
+            self._store(settled)
 
     # -- claiming ---------------------------------------------------------------------------
 
@@ -290,7 +289,7 @@ class _Shift:
             wanted = MAX_PAIRS
         else:
             wanted = self._pairs_when_short() if is_short(self._free, self._tools.max_active) else min(room, MAX_PAIRS)
-        pairs, self._next_due = self._frontier.due(self._lane, wanted)
+        pairs, self._next_due = self._frontier.due(self._lane, wanted + len(self._unread()))
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
         return leases
@@ -302,7 +301,8 @@ class _Shift:
         return self._claim_from(self._busy_pairs, room)
 
     def _claim_from(self, pairs: Sequence[tuple[UUID, str]], room: int) -> list[Lease]:
-        tools = self._tools
+        tools, unread = self._tools, self._unread()
+        pairs = [pair for pair in pairs if pair[0] not in unread] if unread else pairs
         if tools.few_slots is not None:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
         else:
@@ -316,9 +316,17 @@ class _Shift:
             return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
         return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, self._free * self._live)
 
+    def _unread(self) -> set[UUID]:
+        """Crawls that have enough responses which take long to be read. Others go on."""
+        if not self._reads:
+            return set()
+        is_much = sum(len(result.body) for result in self._reads.results) > MAX_UNREAD_BYTES
+        return {crawl_id for crawl_id, number in self._reads.waiting().items() if is_much or number >= MAX_UNREAD}
+
     def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
         """Pairs whose requests do not keep a shift that is over time from its end."""
         slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
+        slow.update(self._reads.waiting())
         return [pair for pair in pairs if pair[0] not in slow]
 
     @property
@@ -363,11 +371,7 @@ class _Shift:
     def _room(self) -> int:
         if self._careful:
             return 0 if self._is_busy else 1
-        return min(
-            self._tools.max_active - self._fetcher.active,
-            MAX_UNPARSED - len(self._answers),
-            MAX_LATE - len(self._late),
-        )
+        return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
         """The leases without suspects, which are URLs that have lost each of their workers.
@@ -412,7 +416,11 @@ class _Shift:
         if ticket.claimed_at < self._woke_at and result.failure in _OUR_FAULT:
             self._excuse(result)
             return
-        settled = self._tools.process(result, self._lane)
+        settled = self._reads.process(result, lambda: self._tools.process(result, self._lane))
+        if settled is not None:
+            self._store(settled)
+
+    def _store(self, settled: LeaseResult) -> None:
         self._report.stored += settled.end is End.STORED
         self._add(settled)
 
@@ -434,7 +442,7 @@ class _Shift:
         waiting = len(self._settled)
         if not waiting:
             return
-        quiet = not self._fetcher.active and not self._answers and not self._late
+        quiet = not self._fetcher.active and not self._answers
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
         hungry = self._hungry and self._fetcher.active < HUNGRY_ACTIVE
         if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
@@ -459,9 +467,9 @@ class _Shift:
         """How long to wait for the network in this round."""
         active = self._fetcher.active
         if not active and (self._settled or time.monotonic() >= self._next_claim):
-            return 0.0  # nothing can come; what waits here is written, or claimed first
+            return POLL_SECONDS if self._reads else 0.0  # what waits here is written, or claimed first
         # Hosts with a delay wait to hear when their request was sent.
-        longest = 2 * POLL_SECONDS if active else LOOK_SECONDS
+        longest = 2 * POLL_SECONDS if active or self._reads else LOOK_SECONDS
         return min(max(self._next_claim - time.monotonic(), 0.0), longest) or POLL_SECONDS
 
     # -- ending -----------------------------------------------------------------------------

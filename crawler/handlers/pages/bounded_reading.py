@@ -38,6 +38,19 @@ log = telemetry.logger(__name__)
 Found = TypeVar("Found")
 
 
+class TookLonger(Exception):
+    """It took longer than this try, and may have another one."""
+
+
+InTurn = Callable[[Callable[[float], Found]], Found]
+"""Has something read that takes a number of seconds at most, now or when it is its turn."""
+
+
+def at_once(read: Callable[[float], Found]) -> Found:
+    """Whoever asks waits meanwhile."""
+    return read(PAGE_SECONDS)
+
+
 class _Record(NamedTuple):
     """How reading somebody's pages went."""
 
@@ -47,9 +60,12 @@ class _Record(NamedTuple):
 
 
 class BoundedReading:
-    def __init__(self, open_judge: OpenJudge, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, open_judge: OpenJudge, clock: Callable[[], float] = time.monotonic, in_turn: InTurn[Any] = at_once
+    ) -> None:
         self._open_judge = open_judge
         self._clock = clock
+        self._in_turn = in_turn
         self._records: dict[Hashable, _Record] = {}
         self._careful_until = 0.0
 
@@ -70,18 +86,26 @@ class BoundedReading:
         """`work(body, *given)`, here if that is certain to be quick. Raises UnparsablePage if it takes too long."""
         if is_quick:
             return self._here(whose, work, body, *given)
+        try:
+            found: Found = self._in_turn(lambda most: self._judged(most, whose, work, body, *given))
+        except TooSlowToTry as exc:
+            self._note(whose, len(body))
+            raise UnparsablePage(TOO_LARGE) from exc
+        if record := self._records.pop(whose, None):
+            self._records[whose] = record._replace(in_vain=max(0, record.in_vain - 1))
+        return found
+
+    def _judged(self, most: float, whose: Hashable, work: Callable[..., Found], *given: Any) -> Found:
         seconds = self.seconds(whose)
         if not seconds:
             raise UnparsablePage(NOT_TRIED)
         with self._open_judge() as judge:
             try:
-                found = judge.one(work, body, *given, seconds=seconds)
+                return judge.one(work, *given, seconds=min(seconds, most))
             except TooSlowToTry as exc:
-                self._note(whose, len(body))
-                raise UnparsablePage(TOO_LARGE) from exc
-        if record := self._records.pop(whose, None):
-            self._records[whose] = record._replace(in_vain=max(0, record.in_vain - 1))
-        return found
+                if most < seconds:
+                    raise TookLonger from exc
+                raise
 
     def seconds(self, whose: Hashable) -> float:
         """What the next page may take; 0 if it is not tried."""

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from crawler.bootstrap import judging
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.frontier import Lane
 from crawler.handlers.engine import few_slots, many_slots, work_shift
 from crawler.handlers.engine.few_slots import FewSlots
+from crawler.handlers.pages import bounded_reading
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine, InlineHints
 from tests.site.client import Site
+from tests.unit.pages.test_calm_markup import between_samples
 
 SLOTS = 8
 CONFIG = {"delay_seconds": 0, "max_concurrent": 64, "use_sitemaps": False}
@@ -172,3 +175,25 @@ def test_pages_of_several_new_crawls_give_way_to_one_that_has_no_slot_and_are_do
     for one in hostile:
         crawler.run(one)
         assert list(crawler.ends(one).values()) == ["done"]
+
+
+def test_a_crawl_goes_on_while_the_first_pages_of_others_take_long_to_be_read(
+    crawler: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(bounded_reading, "PAGE_SECONDS", 4.0)
+    monkeypatch.setattr(judging, "READING", judging.READING._replace(page_seconds=4.0, total_seconds=4.0))
+    with Site(tmp_path, hosts=4, pages=6) as site:
+        for number in range(3):
+            lay(site, {"/": between_samples(b"<div>", 2_000_000).decode()}, host=number)
+        lay(site, {"/": ["/a"], "/a": ()}, host=3)
+        crawls = [crawler.start(crawler.project(site.url("/", n)), config=CONFIG) for n in range(4)]
+        *hostile, stranger = crawls
+
+        def is_over() -> bool:
+            stats = crawler.tools.frontier.stats(stranger.id)
+            return bool(stats and stats.finished)
+
+        crawler.tools.engine.work_shift(Lane.HTTP, "shift", is_over)
+    assert crawler.ends(stranger) == {"/": "done", "/a": "done"}
+    assert [crawler.ends(one) for one in hostile] == 3 * [{"/": None}], "given back"
