@@ -25,11 +25,10 @@ from crawler.handlers.engine.work_shift import (
     CLAIM_ROOM,
     FLUSH_ROWS,
     FLUSH_SECONDS,
-    LOOK_SECONDS,
     MAX_ACTIVE,
     MAX_UNPARSED,
     PARSE_SECONDS,
-    POLL_SECONDS,
+    look_again_in,
 )
 
 LEASE_SECONDS = 60.0
@@ -46,6 +45,8 @@ class Costs(NamedTuple):
     redis_call: float
     """Of a call of the frontier before its first URL."""
     redis_url: float
+    site: float = 0.0
+    """Of the website for a page, where it is on the same machine."""
 
     def read(self, page: "Page") -> float:
         return self.worker + self.worker_kb * page.kilobytes
@@ -95,6 +96,8 @@ class Cores:
     """Processors that work off what comes in its order."""
 
     count: int
+    crowded: float = 1.0
+    """How many times as long work takes when all of them are busy, as costs were measured, as when one is."""
     busy: float = 0.0
     _free_at: list[float] = field(default_factory=list)
 
@@ -104,9 +107,11 @@ class Cores:
     def use(self, at: float, ms: float) -> float:
         """When work that comes at this time is done."""
         began = max(at, heapq.heappop(self._free_at))
-        heapq.heappush(self._free_at, began + ms / 1000)
-        self.busy += ms / 1000
-        return began + ms / 1000
+        others = sum(free_at > began for free_at in self._free_at) / max(1, self.count - 1)
+        seconds = ms / 1000 * (1 + (self.crowded - 1) * others) / self.crowded
+        heapq.heappush(self._free_at, began + seconds)
+        self.busy += seconds
+        return began + seconds
 
 
 class VirtualScripts(redis_scripts.Scripts):
@@ -160,6 +165,8 @@ class Cluster:
     costs: Costs
     round_trip: float = 0.0
     """Seconds from a worker to a server and back."""
+    sites: Cores | None = None
+    """Where the websites are, if they take processors away from us."""
 
 
 class Answer(NamedTuple):
@@ -251,18 +258,18 @@ class Worker:
         pairs, wait = frontier.due(Lane.HTTP, min(room, 100))
         now = yield self._all.redis_call(0)
         if not pairs:
-            self._next_claim = now + min(max(wait or 0.0, POLL_SECONDS), LOOK_SECONDS)
+            self._next_claim = now + look_again_in(wait, self._all.count)
             return now
         frontier.set_time(now)
         leases = frontier.claim(Lane.HTTP, pairs, room, LEASE_SECONDS, self._all.count)
         now = yield self._all.redis_call(len(leases))
         for lease in leases:
             page = self._all.page(lease.url)
-            heapq.heappush(self._flying, Answer(now + self._all.web.latencies[page.host], lease.token, lease, page))
+            heapq.heappush(self._flying, Answer(self._all.answer_at(now, page), lease.token, lease, page))
         if held := [(lease, 0) for lease in leases if lease.gap_ms]:
             frontier.sent(held)
             now = yield self._all.redis_call(len(held))
-        self._next_claim = now if leases else now + POLL_SECONDS
+        self._next_claim = now if leases else now + look_again_in(0.0, self._all.count)
         return now
 
     def _parse(self, now: float) -> Steps:
@@ -335,6 +342,10 @@ class Simulation:
     @staticmethod
     def _got(now: float, need: Need) -> float:
         return need.amount if need.cores is None else need.cores.use(now + need.away, need.amount) + need.away
+
+    def answer_at(self, now: float, page: Page) -> float:
+        sites = self.cluster.sites
+        return (sites.use(now, self.costs.site) if sites else now) + self.web.latencies[page.host]
 
     def redis_call(self, urls: int) -> Need:
         self._urls += urls

@@ -69,6 +69,7 @@ class Sites:
     def __init__(self, home: Path, mounts: Sequence[Mount], ports: Sequence[int]) -> None:
         self._log = home / "access.log"
         self._mounts = {mount.name: (mount, port) for mount, port in zip(mounts, ports, strict=True)}
+        self.pid = 0
         self.portal = ""
         """A page that links to every host; its own host is another one."""
 
@@ -115,6 +116,7 @@ def serve(*mounts: Mount) -> Iterator[Sites]:
         (home / "nginx.conf").write_text(config)
         with child(_command(home), stderr=subprocess.DEVNULL) as nginx:
             _await(nginx, ports[0], home / "error.log")
+            sites.pid = nginx.pid
             yield sites
     finally:
         shutil.rmtree(home, ignore_errors=True)

@@ -53,6 +53,9 @@ POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
 LOOK_SECONDS = 0.05
 """How long busy hosts are claimed from again before the shift checks what else is due."""
+LOOKS_AT_ONCE = 4
+"""All shifts together look for what is due as often as so many that share it with nobody: a hundred that each look
+every few milliseconds would only keep the frontier busy."""
 LOOK_WAITING_SECONDS = 0.5
 """How often a shift all of whose slots are held checks who waits for one."""
 MAX_BUSY_PAIRS = 8
@@ -270,7 +273,7 @@ class _Shift:
         before = time.time()
         leases = self._claim_again(now, room) or self._claim_due(now, room)
         self._held.add(leases)
-        self._next_claim = now if leases else now + self._until_due()
+        self._next_claim = now if leases else now + look_again_in(self._next_due, self._live)
         self._hungry = not leases
         self._worked_at = now if leases else self._worked_at
         if leases:
@@ -279,10 +282,6 @@ class _Shift:
             self._launch(self._without_suspects(leases), before, start_by)
             if len(leases) >= room:
                 self._hints.ask_for_help()
-
-    def _until_due(self) -> float:
-        """Seconds until the next claim. Bounded, because other processes may queue work unknown to this one."""
-        return min(max(self._next_due or 0.0, POLL_SECONDS), LOOK_SECONDS)
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
         if self._tools.few_slots is not None:
@@ -496,6 +495,14 @@ class _Shift:
         self._touched.clear()
         self._later_ones.clear()
         self._progressed.clear()
+
+
+def look_again_in(due_in: float | None, live: int) -> float:
+    """Seconds until a shift looks again for what is due, one of so many that are at work.
+
+    Bounded, because other processes may queue work unknown to this one.
+    """
+    return max(min(max(due_in or 0.0, POLL_SECONDS), LOOK_SECONDS), POLL_SECONDS * live / LOOKS_AT_ONCE)
 
 
 def _crawl_of(result: FetchResult) -> UUID:

@@ -41,3 +41,10 @@ def test_what_is_slowest_holds_all_the_others(redis: Redis) -> None:
     assert told.postgres > 0.9, "its one core is busy all the time"
     assert told.per_second == pytest.approx(200, rel=0.1)
     assert told.workers < 1.0
+
+
+def test_processors_that_share_a_core_take_longer_when_all_are_busy() -> None:
+    cores = Cores(2, crowded=1.5)
+    assert cores.use(0.0, 3.0) == pytest.approx(0.002), "alone"
+    assert cores.use(0.0, 3.0) == pytest.approx(0.003), "beside the first"
+    assert cores.busy == pytest.approx(0.005)
