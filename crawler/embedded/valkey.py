@@ -23,6 +23,7 @@ SETTINGS = {
     "save": "",
     # a full queue must refuse writes, not evict entries
     "maxmemory-policy": "noeviction",
+    "hz": "4",  # at rest it wakes less often; keys that expire are gone when somebody asks for them
     "daemonize": "no",
     "set-proc-title": "no",  # the command line shows which data directory it belongs to
     "loglevel": "notice",
