@@ -34,7 +34,7 @@ from crawler.domain.changes.summary import change_summary
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
-from crawler.domain.reasons import Reason
+from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
 from crawler.handlers.changes.find_sign_ins import FindSignIns
@@ -133,6 +133,7 @@ class DiffCrawl:
             changes, sign_ins = self._compare(baseline, crawl, witness, judge, has_credentials=has_credentials)
             changes = self._with_new_in_room(baseline, crawl, changes)
             changes = self._without_newly_watched(baseline, crawl, changes)
+            changes = self._without_failed_at_first(earlier[-1], baseline, crawl, changes)
             filtered = self._apply_noise_rules(baseline, crawl, changes, judge, has_credentials=has_credentials)
             filtered = filtered._replace(changes=without_shells(filtered.changes, self._ledger.shells(crawl.id)))
             summary = self._summary(baseline, crawl, filtered, sign_ins, has_credentials=has_credentials)
@@ -277,6 +278,29 @@ class DiffCrawl:
             unchanged=tuple(sorted((*changes.unchanged, *(url for url, same in known.items() if same)))),
             not_compared=tuple(sorted((*changes.not_compared, *(watched - known.keys())))),
         )
+
+    def _without_failed_at_first(
+        self, first: CrawlJob, baseline: CrawlJob, crawl: CrawlJob, changes: Changes
+    ) -> Changes:
+        """Pages that could not be read since the first crawl met them, nor what only they lead to, are not new because
+        they answer now."""
+        key_of, failed = keys_of(crawl.config), self._failed(first)
+        known = {url for url in changes.new if key_of(url) in failed}
+        if not known:
+            return changes
+        failed = self._failed(baseline)
+        known = {url for url in known if key_of(url) in failed}
+        known |= found_through(known, self._ledger.parents(crawl.id, changes.new), key_of)
+        return replace(
+            changes,
+            new=tuple(url for url in changes.new if url not in known),
+            not_compared=tuple(sorted({*changes.not_compared, *known})),
+        )
+
+    def _failed(self, crawl: CrawlJob) -> set[str]:
+        if FAILED.isdisjoint(crawl.stats.get("by_reason", {})):
+            return set()
+        return {page.normalized_url for page in self._ledger.seen_pages(crawl.id) if page.reason in FAILED}
 
     def _baseline(self, crawl: CrawlJob, earlier: Sequence[CrawlJob]) -> CrawlJob | None:
         """A failed or cancelled crawl says nothing about the site."""

@@ -86,6 +86,26 @@ def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawle
     assert told(crawler.again(second))["new_page_urls"] == [site.url("/c")]
 
 
+@pytest.mark.parametrize("crawls_in_vain", [1, 2])
+def test_a_page_that_failed_in_the_first_crawl_is_not_new_when_it_is_there_nor_is_what_only_it_links_to(
+    crawler: Engine, site: Site, crawls_in_vain: int
+) -> None:
+    """Nobody knows when they were made; a page that is linked since then is new."""
+    pages = {"/": ["/a", "/b"], "/a": page(title="A", body=PROSE), "/b": ["/below"]}
+    lay(site, {**pages, "/below": page(title="Below", body=PROSE)})
+    fault = site.set_fault("/b", status=500)
+    crawl = crawler.crawl(site.url())
+    for _ in range(crawls_in_vain - 1):
+        crawl = crawler.again(crawl)
+    site.mend(fault)
+    lay(site, {"/": ["/a", "/b", "/c"], "/c": page(title="C", body=PROSE)})
+    third = crawler.again(crawl)
+    assert told(third)["new_page_urls"] == [site.url("/c")]
+    assert told(third)["not_compared_urls"] == [site.url("/b"), site.url("/below")]
+    lay(site, {"/below": page(title="Below", body=PROSE + " And more of it.")})
+    assert told(crawler.again(third))["changed_page_urls"] == [site.url("/below")]
+
+
 @pytest.mark.further
 def test_a_removal_no_probe_could_verify_is_told_when_a_crawl_meets_the_page_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
