@@ -30,9 +30,11 @@ class LineKey(NamedTuple):
     """How lines read that only differ in their values: what happened to them, where they stand, their words."""
 
     sign: str
-    """`~` moved, `+` came, `-` went."""
+    """`~` moved, `+` came, `-` went, `=` has other words now."""
     place: str
     words: str
+    after: str = ""
+    """The words of such a line now."""
 
 
 class TemplateChange(NamedTuple):
@@ -95,13 +97,27 @@ def line_key(edit: BlockEdit) -> LineKey | None:
         return None
     if edit.removed and edit.added:
         changes = value_changes(edit.removed.text, edit.added.text)
-        if changes is None or is_priced(changes) or holds_prices(edit.place):
+        if changes is None:
+            return _reworded(edit)
+        if is_priced(changes) or holds_prices(edit.place):
             return None
         return _keyed("~", edit, line_words(edit.removed.text))
     block = edit.removed or edit.added
     if block is None or not skeleton(block.text).values or names_a_price(block.text) or holds_prices(block.place):
         return None
     key = _keyed("-" if edit.removed else "+", edit, line_words(block.text))
+    return key if key.place == ANYWHERE or is_named(key.place) else None
+
+
+def _reworded(edit: BlockEdit) -> LineKey | None:
+    """The key of a line that has other words now; each page has a value of its own in it."""
+    old, new = map(skeleton, texts_of(edit))
+    values = [[text for _, text, _ in line.values] for line in (old, new)]
+    names_prices = any(map(names_a_price, texts_of(edit))) or holds_prices(edit.place)
+    if not all(values) or (names_prices and values[0] != values[1]):
+        return None
+    before, after = map(line_words, texts_of(edit))
+    key = _keyed("=", edit, before)._replace(after=after)
     return key if key.place == ANYWHERE or is_named(key.place) else None
 
 
@@ -138,7 +154,8 @@ def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
 
 
 def _of_lines(line: LineKey, urls: Sequence[str], found: Sequence[tuple[str, str]]) -> TemplateChange:
-    return _described(found[0], urls)._replace(place=line.place, line=line.words, own_values=True)
+    change = _described(found[0], urls)._replace(own_values=True)
+    return change if line.sign == "=" else change._replace(place=line.place, line=line.words)
 
 
 def _shared(
