@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.noise.columns import line_words
+from crawler.domain.noise.columns import MOST_TEXT, line_words
 from crawler.domain.noise.learned import ANYWHERE, is_named, names_a_line
 from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
@@ -114,10 +114,10 @@ def _reworded(edit: BlockEdit) -> LineKey | None:
     old, new = map(skeleton, texts_of(edit))
     values = [[text for _, text, _ in line.values] for line in (old, new)]
     names_prices = any(map(names_a_price, texts_of(edit))) or holds_prices(edit.place)
-    if not all(values) or (names_prices and values[0] != values[1]):
+    is_long = max(len(old.words), len(new.words)) > MOST_TEXT
+    if is_long or not all(values) or (names_prices and values[0] != values[1]):
         return None
-    before, after = map(line_words, texts_of(edit))
-    key = _keyed("=", edit, before)._replace(after=after)
+    key = _keyed("=", edit, old.words)._replace(after=new.words)
     return key if key.place == ANYWHERE or is_named(key.place) else None
 
 
