@@ -14,7 +14,7 @@ SAYINGS = ("Well begun is half done.", "Still waters run deep.", "Better late th
 
 def test_pages_of_sayings_silence_no_article_in_later_crawls_either(crawler: Engine) -> None:
     """Later crawls fetch only those pages twice that changed: just the sayings."""
-    turns, text = itertools.count(), {}
+    turns, text = itertools.count(), dict[str, str]()
     sayings, articles = ("/w/quote", "/w/riddle"), [f"/w/article{n}" for n in range(6)]
 
     def respond(_: object, request: Request) -> bytes:

@@ -1,11 +1,13 @@
 """A number in a table is known by the heading of its column and the name of its row, not by standing in some table."""
 
+from collections.abc import Mapping
+
 from crawler.domain.noise.learned import LearnedRule, TwoLooks, learn
 from tests.unit.noise.pages import blocks
 from tests.unit.noise.test_learned_noise import left, rule_set
 
 
-def table(rows: dict[str, object], *headings: str, tag: str = "td") -> str:
+def table(rows: Mapping[str, object], *headings: str, tag: str = "td") -> str:
     head = "<tr>" + "".join(f"<th>{one}</th>" for one in headings) + "</tr>" if headings else ""
     cells = "".join(f"<tr><{tag}>{name}</{tag}><td>{value}</td></tr>" for name, value in rows.items())
     return f"<table>{head}{cells}</table>"

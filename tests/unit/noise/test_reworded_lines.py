@@ -7,7 +7,7 @@ from crawler.domain.noise.template_changes import Collapsed, collapse
 from tests.unit.noise.pages import blocks
 
 
-def collapsed(before: str, after: str, values: dict[str, tuple[object, object]]) -> Collapsed:
+def collapsed(before: str, after: str, values: dict[str, tuple[int, int]]) -> Collapsed:
     """Pages by name, each with its own values in the line."""
     edits = {
         name: diff_blocks(blocks(before.format(old)), blocks(after.format(new))) for name, (old, new) in values.items()
@@ -25,7 +25,7 @@ SAME = {"a": (1204, 1204), "b": (87, 87), "c": (410, 410), "d": (9, 9)}
     ("<span class='n'>{} views</span>", "<span class='n'>Read by {} people</span>"),
 ])  # fmt: skip
 def test_a_line_that_says_it_otherwise_on_all_pages_is_told_once(
-    before: str, after: str, values: dict[str, tuple[object, object]]
+    before: str, after: str, values: dict[str, tuple[int, int]]
 ) -> None:
     found = collapsed(before, after, values)
     assert not any(found.left.values())
