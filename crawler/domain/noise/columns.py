@@ -14,7 +14,9 @@ from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton
 
 MOST_TEXT = 300
 MOST_ROWS = 50
-"""Rows that a rule names; with more of them it holds for none."""
+"""Rows that a rule names; with more of them it holds for all."""
+MOST_PROPERTIES = 12
+"""A longer list of names and values is one of items."""
 
 
 def line_words(text: str) -> str:
@@ -76,10 +78,12 @@ class Columns:
         if edit.removed:
             self._varied[line_words(edit.removed.text)].add(_cell(edit.removed))
 
-    def apart(self, line: str, *, named: bool) -> Cells:
+    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> Cells:
         """The cells in which such lines varied, as far as there are others in which they never did.
 
-        `named`: something else than the table says what varies, so its headings and rows do not matter.
+        `kind`: the class of the value says what kind it is, as in a list of topics with their views. That holds for
+        all items of a list, but not for a few properties of one thing, which are of one class only by their looks.
+        `said`: the line's own words say what varies.
         """
         varied = self._varied[line]
         known = {cell for cell in varied if cell is not None}
@@ -87,10 +91,12 @@ class Columns:
             return Cells()
         columns = {cell.column for cell in known}
         apart = tuple(sorted(columns)) if self._seen[line] - columns else ()
-        if named:
+        if said:
             return Cells(apart)
-        headings = {cell.heading for cell in known}
-        return Cells(apart, tuple(sorted(headings)), self._rows(line, known))
+        rows = self._rows(line, known)
+        if kind:
+            return Cells(apart, (), rows if len(known | self._stayed[line]) <= MOST_PROPERTIES else ())
+        return Cells(apart, tuple(sorted({cell.heading for cell in known})), rows)
 
     def _rows(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
         """The rows that varied, if others in the same columns stayed; none are all."""

@@ -592,8 +592,8 @@ class _PlaceRules:
         return LearnedRule(self._place, varies, shape, line, keeps, values, columns, page, headings, rows)
 
     def _cells(self, line: str) -> Cells:
-        is_named_by_itself = names_a_line(line) or is_named(_last_step(self._place))
-        return self._seen.columns.apart(line, named=is_named_by_itself)
+        kind = is_named(_last_step(self._place))
+        return self._seen.columns.apart(line, kind=kind, said=names_a_line(line))
 
     @property
     def _masks_all_values(self) -> bool:

@@ -72,6 +72,28 @@ def test_rows_that_come_later_are_quiet_where_every_row_varied() -> None:
     assert left(inside(table(old, "Buoy", "Wave")), inside(table(new, "Buoy", "Wave")), rules) == []
 
 
+def cards(**values: object) -> str:
+    return "".join(f"<div class='card'><b class='k'>{k}</b><b class='v'>{v}</b></div>" for k, v in values.items())
+
+
+def test_values_of_one_class_that_belong_to_different_names_are_still_compared() -> None:
+    looks = (cards(Users=at, Seats=25, Plan="Gold") for at in (1017, 1023, 1101))
+    rules = rule_set(learn([looked_at(*looks)]))
+    old, new = cards(Users=1200, Seats=25, Plan="Gold"), cards(Users=1388, Seats=25, Plan="Gold")
+    assert left(old, new, rules) == []
+    assert left(old, new.replace("25", "30"), rules) == [("25", "30")]
+
+
+def test_views_of_a_long_list_are_quiet_also_where_nobody_came() -> None:
+    def topics(visitors: int) -> str:
+        rows = "".join(f"<tr><td>Topic {n}</td><td class='views'>{50 + n * visitors}</td></tr>" for n in range(20))
+        return f"<table>{rows}</table>"
+
+    first, *others = (topics(at).replace(str(50 + 7 * at), "80") for at in (1, 2, 3))
+    rules = rule_set(learn([looked_at(first, *others)]))
+    assert left(first, first.replace("80", "81"), rules) == []
+
+
 def test_a_rule_is_stored_with_its_headings_and_rows() -> None:
     rules = learn([looked_at(*(inside(table({**one, "Mast": 20}, "Buoy", "Wave")) for one in LIVE))])
     assert [LearnedRule.from_value(rule.as_value()) for rule in rules] == rules
