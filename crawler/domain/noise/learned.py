@@ -103,6 +103,13 @@ class LearnedRule(NamedTuple):
     def cells(self) -> Cells:
         return Cells(self.columns, self.headings, self.rows)
 
+    @property
+    def names_its_line(self) -> bool:
+        """Whether it says well enough which lines it holds for. On one kind of pages a word is enough."""
+        if self.line is None or self.place == ANYWHERE or is_named(self.place) or self.cells.name_it:
+            return True
+        return names_a_line(self.line, fewest=1 if self.shape or self.page else FEWEST_WORDS)
+
     def as_value(self) -> str:
         """The rule as JSON, as it is stored. The same rule is always the same text."""
         given = {name: value for name, value in self._asdict().items() if value not in (None, ())}
@@ -471,8 +478,7 @@ def masks(rule: LearnedRule, line: str, change: ValueChange) -> bool:
         return False
     if not rule.values:  # learned before it was kept which of them vary
         return sum(map(rule.line.count, "#@")) == 1
-    is_known = rule.place == ANYWHERE or is_named(rule.place) or names_a_line(rule.line) or rule.cells.name_it
-    return _holds(rule.values, change.number) and (is_known or is_random(change))
+    return _holds(rule.values, change.number) and (rule.names_its_line or is_random(change))
 
 
 def _holds(numbers: Sequence[int], number: int) -> bool:
@@ -514,12 +520,12 @@ def _rules_at(place: str, scopes: _SeenAt, scope: _Scope = _SITE) -> list[Learne
             for rule in _rules_at(place, scopes, one)
         ]
     rules = _PlaceRules(place, scope, seen).learned()
-    if not below or not seen.is_other_elsewhere:
+    kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    known = {(rule.varies, rule.line) for rule in kept if rule.names_its_line}
+    if not below or len(known) == len(rules):
         return rules
-    named = [rule for rule in rules if _names_the_thing(rule)]
-    known = {(rule.varies, rule.line) for rule in named}
     others = [rule for one in below for rule in _rules_at(place, scopes, one)]
-    return named + [rule for rule in others if (rule.varies, rule.line) not in known]
+    return kept + [rule for rule in others if (rule.varies, rule.line) not in known]
 
 
 def _names_the_thing(rule: LearnedRule) -> bool:

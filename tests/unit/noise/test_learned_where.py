@@ -112,3 +112,12 @@ def test_a_rule_is_stored_with_its_page() -> None:
     rules = learn(WIKI)
     assert [LearnedRule.from_value(rule.as_value()) for rule in rules] == rules
     assert {rule.page for rule in rules} == {"quote", "riddle", "proverb"}
+
+
+def test_one_word_names_a_line_on_pages_of_one_kind() -> None:
+    """Where no class names it: a tag of each request that looks like a word or a number."""
+    tags = [("ahsw2qcbyy4", "8ykj8xn7mjc", "2wdukd4659o"), ("fwlwry2inhb", "w4x8ti0npcd", "jcrz68pgkn9")]
+    product, shape = "<main><p>Request {}</p></main>", "site/p/{n}"
+    rules = learn([looked_at(f"p{at}", *map(product.format, some), shape=shape) for at, some in enumerate(tags)])
+    assert lines_left(product.format("d4winbsfja5"), product.format("3exhakfboem"), rules, "p7", shape) == 0
+    assert lines_left(product.format("d4winbsfja5"), product.format("3exhakfboem"), rules, "p7", "site/a") == 1
