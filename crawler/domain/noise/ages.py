@@ -17,8 +17,8 @@ AGE = (
     r"(?:(?:just|right)\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
     rf"|{_ABOUT}(?:{COUNT}\s?{_UNIT},?\s(?:and\s)?)?{_COUNTED}\sago"
     rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
-    rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
-    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
+    rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\.?\s(?:{_AFTER})"
+    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|週間|週|周|か月|ヶ月|个月|個月|年|초|분|시간|일|주|개월|년)\s?(?:前|전))"
 )
 _SHORTEST_END = 3
 GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.noise.bare_ages import age_texts, aged
+from crawler.domain.noise.bare_ages import FEWEST, age_texts, aged
 from crawler.domain.noise.builtin import AGE, may_run_with_clock
 from crawler.domain.noise.clock_lines import MOST_LINES, Moves, clock_key
 from crawler.domain.noise.clocks import Moments
@@ -47,7 +47,10 @@ class _Version:
         for change in value_changes(*texts_of(edit)) or ():
             if not may_run_with_clock(change, now):
                 continue  # a rule of another kind has it
-            values = self._values(frames_of(texts_of(edit)[0], [change.number])[0], place)
+            line = texts_of(edit)[0]
+            values = self._values(frames_of(line, [change.number])[0], place)
+            if len(values) > 1:
+                values = self._values_in(line, change.number)
             if len(values) != 1 or values == {change.old}:
                 return None
             told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), self._since))
@@ -76,6 +79,27 @@ class _Version:
                     break
             self._found[frame, place] = values
         return set(self._found[frame, place])
+
+    def _values_in(self, line: str, number: int) -> set[str]:
+        """The values that stood in place of one in this line, whose other values and words were the same.
+
+        So each item of a list is known: `Concert 2 – in 17 days`. Two such lines are no list: one may have been added.
+        """
+        words, values = skeleton(line)
+        others = [text for at, (_, text, _) in enumerate(values) if at != number]
+        items = self._by_words.get(words, [])
+        found = (texts for texts in items if [*texts[:number], *texts[number + 1 :]] == others)
+        return {texts[number] for texts in found} if len(items) >= FEWEST else set()
+
+    @cached_property
+    def _by_words(self) -> dict[str, list[list[str]]]:
+        """The values of each line, by its words."""
+        found: dict[str, list[list[str]]] = defaultdict(list)
+        for line in self._page.lines:
+            if len(line) <= LONGEST_LINE:
+                words, values = skeleton(line)
+                found[words].append([text for _, text, _ in values])
+        return found
 
     @cached_property
     def _framed(self) -> dict[str, list[tuple[int, str]]]:
