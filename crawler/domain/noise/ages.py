@@ -1,7 +1,7 @@
 """Ages (`3 days ago`): when it was that they speak of, as closely as they say it."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
@@ -30,6 +30,16 @@ _BARE = re.compile(
     r"(?:\s(?:old|alt|oud))?",
     re.IGNORECASE,
 )
+_WEEK = (
+    "monday|mon|montag|lundi|lunes|lunedì|segunda-feira|maandag|måndag|mandag",
+    "tuesday|tue|dienstag|mardi|martes|martedì|terça-feira|dinsdag|tisdag|tirsdag",
+    "wednesday|wed|mittwoch|mercredi|miércoles|mercoledì|quarta-feira|woensdag|onsdag",
+    "thursday|thu|donnerstag|jeudi|jueves|giovedì|quinta-feira|donderdag|torsdag",
+    "friday|fri|freitag|vendredi|viernes|venerdì|sexta-feira|vrijdag|fredag",
+    "saturday|sat|samstag|sonnabend|samedi|sábado|sabato|zaterdag|lördag|lørdag",
+    "sunday|sun|sonntag|dimanche|domingo|domenica|zondag|söndag|søndag",
+)
+_A_WEEKDAY = re.compile(rf"(?:{'|'.join(sorted('|'.join(_WEEK).split('|'), key=len, reverse=True))})\b").match
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _NAMED = (
     ("yesterday", timedelta(), 2 * _DAY),
@@ -71,6 +81,39 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
         return False  # `today at 19:00` and `today at 21:00`, or no time at all
     before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
+
+
+def same_day(old: str, old_at: datetime, new: str) -> bool:
+    """Whether a day of the last week, by its name, or by an age, became the date of that day, or its name.
+
+    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age.
+    """
+    times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
+    name = _weekday_of(old)
+    if len(times) > 1 or (name is None and not is_age(old)):
+        return False
+    week = [old_at.date() - days * _DAY for days in range(-1, 9)]
+    if name is None:
+        spans = spans_of(old, old_at)
+        known = {day for day in week if any(span.meets(_whole(day)) for span in spans)}
+    else:
+        known = {day for day in week if day.weekday() == name}
+    told = _weekday_of(new)
+    days = set(dates_in(new)) if told is None else {day for day in week if day.weekday() == told}
+    return bool(known & days)
+
+
+def _whole(day: date) -> Span:
+    first = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return Span(first, first + _DAY)
+
+
+def _weekday_of(moment: str) -> int | None:
+    """The day of the week, from 0, that a moment names instead of a date."""
+    found = _A_WEEKDAY(moment.lower())
+    if found is None or dates_in(moment):
+        return None
+    return next(at for at, names in enumerate(_WEEK) if found[0] in names.split("|"))
 
 
 def is_younger(old: str, new: str) -> bool:

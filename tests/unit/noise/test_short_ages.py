@@ -32,3 +32,21 @@ def test_an_age_that_went_on_with_the_clock_is_quiet(old: str, new: str, hours: 
 ])  # fmt: skip
 def test_what_is_no_age_or_another_one_is_told(old: str, new: str) -> None:
     assert not is_noise(old, new, 7)
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("Friday at 14:24", "November 13, 2026", 5 * 24), ("Friday at 14:24", "November 13, 2026 at 14:24", 5 * 24),
+    ("Freitag um 14:24", "13.11.2026", 5 * 24), ("vendredi à 14:24", "13 novembre 2026", 6 * 24),
+    ("Yesterday at 14:24", "Saturday at 14:24", 24),
+])  # fmt: skip
+def test_a_day_of_the_last_week_may_be_written_as_a_date_later(old: str, new: str, hours: float) -> None:
+    assert is_noise(old, new, hours)  # AT is a Sunday
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Friday at 14:24", "November 20, 2026"), ("Friday at 14:24", "November 13, 2026 at 16:00"),
+    ("Friday at 14:24", "Monday at 14:24"), ("Friday at 14:24", "Friday at 16:00"), ("Friday", "Monday"),
+    ("ends Friday at 14:24", "ends November 13, 2026"),
+])  # fmt: skip
+def test_another_day_or_time_is_told(old: str, new: str) -> None:
+    assert not is_noise(old, new, 5 * 24)
