@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
-from crawler.domain.noise.moments import LONGEST, dates_in, read_moment
+from crawler.domain.noise.moments import DATE, LONGEST, dates_in, read_moment
 
 _UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
 _COUNTED = rf"(?:{COUNT}\s?)?{_UNIT}(?:\sand\sa\s(?:half|quarter))?"
@@ -40,6 +40,8 @@ _WEEK = (
     "sunday|sun|sonntag|dimanche|domingo|domenica|zondag|söndag|søndag",
 )
 _A_WEEKDAY = re.compile(rf"(?:{'|'.join(sorted('|'.join(_WEEK).split('|'), key=len, reverse=True))})\b").match
+_DATED = late(rf"(?:{DATE})\Z", re.IGNORECASE)
+_YEAR = timedelta(days=365)
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _NAMED = (
     ("yesterday", timedelta(), 2 * _DAY),
@@ -128,8 +130,17 @@ def is_bare_age(text: str) -> bool:
     return found is not None and all(unit_of(name.lower()) for name in found.groups() if name)
 
 
+def is_bare_date(text: str) -> bool:
+    """Whether a text is nothing but a day, with its year or without: `12 Nov`."""
+    return len(text) <= LONGEST and _DATED.match(text) is not None
+
+
 def bare_span(text: str, at: datetime) -> Span:
-    """When it was that such a text speaks of."""
+    """When it was that such a text speaks of. A day without its year is the last one before it was fetched."""
+    if is_bare_date(text):
+        days = dates_in(text) or [*dates_in(f"{text} {at.year}"), *dates_in(f"{text}, {at.year}")]
+        past = [day if day <= at.date() + _DAY else day - _YEAR for day in days]
+        return Span(_whole(past[0]).first - _DAY, _whole(past[0]).last + _DAY) if past else Span(at, at)
     (span,) = _ages(text.lower(), at) or [Span(at, at)]
     return span
 
