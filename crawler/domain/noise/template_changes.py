@@ -154,8 +154,7 @@ def _of_same(edit: BlockEdit, urls: Sequence[str]) -> TemplateChange:
 
 
 def _of_lines(line: LineKey, urls: Sequence[str], found: Sequence[tuple[str, str]]) -> TemplateChange:
-    change = _described(found[0], urls)._replace(own_values=True)
-    return change if line.sign == "=" else change._replace(place=line.place, line=line.words)
+    return _described(found[0], urls)._replace(place=line.place, line=line.words, own_values=True)
 
 
 def _shared(

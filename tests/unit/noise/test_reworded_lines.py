@@ -2,6 +2,7 @@
 
 import pytest
 
+from crawler.domain.changes.digest import without_template
 from crawler.domain.diffs.block_diff import diff_blocks
 from crawler.domain.noise.template_changes import Collapsed, collapse
 from tests.unit.noise.pages import blocks
@@ -32,6 +33,10 @@ def test_a_line_that_says_it_otherwise_on_all_pages_is_told_once(
     [told] = found.template
     assert (told.pages, told.own_values) == (4, True)
     assert "1204" in told.removed
+    old, new = values["c"]
+    assert (
+        without_template(diff_blocks(blocks(before.format(old)), blocks(after.format(new))), [told.as_record()]) == []
+    )
 
 
 def test_prices_that_move_with_their_words_are_told_page_by_page() -> None:
