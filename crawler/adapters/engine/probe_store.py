@@ -118,6 +118,11 @@ class ProbeStore:
         with transaction(self._engine) as db:
             return {row.normalized_url: row.looks for row in db.execute(text(_LOOKED_AT), {"crawl": crawl_id})}
 
+    def keys_of(self, crawl_id: UUID, urls: Sequence[str]) -> set[str]:
+        """The keys of these pages of a crawl."""
+        with transaction(self._engine) as db:
+            return set(db.execute(text(_KEYS), {"crawl": crawl_id, "urls": list(urls)}).scalars())
+
     def probed(self, crawl_id: UUID) -> Iterator[Probed]:
         """What the crawl's probes found out about missing pages."""
         with transaction(self._engine) as db:
@@ -314,6 +319,7 @@ JOIN crawled_pages p ON p.id = v.page_id
 WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND v.snapshot_id IS NOT NULL
   AND u.reason IS NULL
 """
+_KEYS = "SELECT normalized_url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = ANY(:urls)"
 _LOOKED_AT = """
 SELECT normalized_url, count(*) AS looks FROM crawl_probes
 WHERE purpose = 'again' AND outcome = 'seen' AND crawl_id IN (

@@ -9,6 +9,7 @@ from uuid import UUID
 from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange, PageDigest
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
+from crawler.domain.noise.moving_values import skeleton, value_changes
 from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
 
 MOST_EDITS = 1_000
@@ -60,8 +61,12 @@ def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str,
 
 
 def _told_line(told: Mapping[str, Any]) -> LineKey:
-    sign = "~" if told["removed"] and told["added"] else "-" if told["removed"] else "+"
-    return LineKey(sign, told["place"], told["line"])
+    key = LineKey("-" if told["removed"] else "+", told["place"], told["line"])
+    if not (told["removed"] and told["added"]):
+        return key
+    if value_changes(told["removed"], told["added"]) is None:
+        return key._replace(sign="=", after=skeleton(told["added"]).words)
+    return key._replace(sign="~")
 
 
 def _line(edit: BlockEdit, context: str | None) -> LineChange:

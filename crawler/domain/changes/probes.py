@@ -1,7 +1,7 @@
 """Requests beyond a crawl's pages, made when it has seen them all: which, and in which order."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import zip_longest
 from types import MappingProxyType
@@ -17,6 +17,8 @@ MOST_MISSING = 500
 MOST_MISSING_AT_LIMIT = 20
 """Of a crawl that stopped at `max_pages`: of the pages to which none of its pages links any more."""
 MOST_AGAIN = 20
+MOST_SAMPLED = 500
+"""URLs among which some are chosen that shall be of all kinds."""
 _NEVER: Mapping[str, int] = MappingProxyType({})
 SEEN = "seen"
 """The outcome of a second look; any other is that of a missing page (`removals`)."""
@@ -84,10 +86,13 @@ def probe_entry(probe: Probe) -> Entry:
     return Entry(name, probe.host, probe.url, 0, score(Priority.PROBE, probe.position), Kind.PROBE)
 
 
-def choose_second_looks(pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER) -> list[tuple[str, str]]:
+def choose_second_looks(
+    pages: Iterable[tuple[str, str]], looked: Mapping[str, int] = _NEVER, told: Container[str] = ()
+) -> list[tuple[str, str]]:
     """A sample of (key, URL) spread over the kinds of URLs, first of those that were looked at least often before.
 
-    The same pages and looks give the same sample.
+    Half of it may be pages that the crawl before told as changed (`told`): what differs each time may do so by itself,
+    and some of it is learned only if two crawls in a row see that. The same pages and looks give the same sample.
     """
     by_shape: dict[str, list[tuple[str, str]]] = {}
     for key, href in pages:
@@ -98,7 +103,15 @@ def choose_second_looks(pages: Iterable[tuple[str, str]], looked: Mapping[str, i
         for _, group in sorted(by_shape.items())
     ]
     kinds.sort(key=len, reverse=True)
-    return sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))[:MOST_AGAIN]
+    found = sorted(_in_turn(kinds), key=lambda page: looked.get(page[0], 0))
+    again = [page for page in found if page[0] in told][: MOST_AGAIN // 2]
+    return list(dict.fromkeys((*again, *found)))[:MOST_AGAIN]
+
+
+def sample_of_kinds(urls: Sequence[str]) -> list[str]:
+    """A few pages, spread over the kinds of URLs."""
+    some = urls[:: -(-len(urls) // MOST_SAMPLED) or 1]
+    return [url for _, url in choose_second_looks((url, url) for url in some)]
 
 
 def _in_turn(groups: Iterable[list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:

@@ -90,7 +90,7 @@ class TemplateEdit(_Value):
     pages: int
     example_urls: tuple[str, ...] = ()
     place: str | None = None
-    line: str | None = Field(None, description="Where only numbers or dates moved: how all of these lines read")
+    line: str | None = Field(None, description="Where numbers or dates differ from page to page: how the lines read")
     own_values: bool = Field(
         default=False, description="Each page has values of its own; the texts are those of one of them"
     )

@@ -100,9 +100,16 @@ class ThreeLooks(NamedTuple):
     """Whether the two looks are later than the third."""
 
 
-def learned_values(looks: Iterable[ThreeLooks]) -> list[str]:
-    """Rules for what differs by itself, as they are stored."""
-    return [rule.as_value() for rule in learn(list(_two_looks(looks)))]
+def learned_values(looks: Iterable[ThreeLooks], still: Iterable[PageOfCrawl] = ()) -> list[str]:
+    """Rules for what differs by itself, as they are stored. `still`: some pages that did not change."""
+    return [rule.as_value() for rule in learn(_two_looks(looks), _still_pages(still))]
+
+
+def _still_pages(pages: Iterable[PageOfCrawl]) -> Iterator[TwoLooks]:
+    for page in pages:
+        with suppress(UnparsablePage):
+            blocks = page.side.blocks(NO_RULES)
+            yield TwoLooks(page.shape, blocks, blocks)
 
 
 def _two_looks(looks: Iterable[ThreeLooks]) -> Iterator[TwoLooks]:
@@ -113,7 +120,7 @@ def _two_looks(looks: Iterable[ThreeLooks]) -> Iterator[TwoLooks]:
             if _is_one_page(first, second) and _is_one_page(third, first if look.is_later else second):
                 before, after = (third, None) if look.is_later else (None, third)
                 moments = Moments(look.pair.old.fetched_at, look.pair.new.fetched_at)
-                yield TwoLooks(look.pair.shape, first, second, before, after, moments)
+                yield TwoLooks(look.pair.shape, first, second, before, after, moments, str(look.pair.page_id))
 
 
 def _is_one_page(one: PageBlocks, other: PageBlocks) -> bool:

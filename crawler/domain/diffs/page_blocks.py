@@ -42,6 +42,8 @@ _FLOWS = tag_ids(
 )
 # These may be a line or hold several.
 _ROWS = tag_ids("tr")
+_ROW_GROUPS = tag_ids("thead tbody tfoot")
+_HEADINGS = tag_ids("th")
 _ITEMS = tag_ids("li dt dd td th")
 _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
@@ -56,6 +58,10 @@ class Block:
     text: str
     column: int | None = field(default=None, compare=False)
     """Where it stands in its row, from 0, if there are other rows like it. The same line may move to another row."""
+    heading: str = field(default="", compare=False)
+    """What the heading of its column says."""
+    row: str = field(default="", compare=False)
+    """What the first cell of its row says, if that is another."""
 
 
 class PageBlocks:
@@ -91,7 +97,7 @@ class PageBlocks:
         if at < len(self._head):
             return self._head[at]
         node = self._nodes[at - len(self._head)]
-        return Block(self._places.of(node), self.lines[at], self._columns.of(node))
+        return Block(self._places.of(node), self.lines[at], *self._columns.of(node))
 
     def row_start(self, at: int) -> int | None:
         """The first block of the row of a table that a block stands in; None when in none."""
@@ -355,35 +361,74 @@ class _Rows:
         return row
 
 
+class _Cell(NamedTuple):
+    column: int | None = None
+    heading: str = ""
+    row: str = ""
+
+
+_NO_CELL = _Cell()
+
+
 class _Columns:
     """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
 
     def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
-        self._rows: dict[int, dict[int, int]] = {}
-        """The columns of each element in a row; of what is no row none."""
+        self._rows: dict[int, dict[int, _Cell]] = {}
+        """The cells of each row; of what is no row none."""
+        self._headings: dict[int, list[str]] = {}
+        """The headings of each table."""
 
-    def of(self, node: LexborNode) -> int | None:
+    def of(self, node: LexborNode) -> _Cell:
         cell = node.parent
         row = cell.parent if cell is not None else None
         for _ in range(_MOST_LEVELS):
             if cell is None or row is None or row.tag in _TOP:
-                return None
+                return _NO_CELL
             if self._size(row) > 1:
-                return self._cells(row).get(cell.mem_id)
+                return self._cells(row).get(cell.mem_id, _NO_CELL)
             cell, row = row, row.parent
-        return None
+        return _NO_CELL
 
-    def _cells(self, row: LexborNode) -> dict[int, int]:
+    def _cells(self, row: LexborNode) -> dict[int, _Cell]:
         if row.mem_id not in self._rows:
             alike = any(one.tag_id == row.tag_id and self._size(one) == self._size(row) for one in _neighbours(row))
-            self._rows[row.mem_id] = {cell.mem_id: at for at, cell in enumerate(row.iter())} if alike else {}
+            self._rows[row.mem_id] = dict(self._named_cells(row)) if alike or self._is_below_headings(row) else {}
         return self._rows[row.mem_id]
+
+    def _is_below_headings(self, row: LexborNode) -> bool:
+        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._size(row)
+
+    def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, _Cell]]:
+        headings = self._headings_of(row) if row.tag_id in _ROWS else []
+        first = ""
+        for at, cell in enumerate(row.iter()):
+            first = first if at else _said(cell)
+            yield cell.mem_id, _Cell(at, headings[at] if at < len(headings) else "", first if at else "")
+
+    def _headings_of(self, row: LexborNode) -> list[str]:
+        """What the first row of a table says, if all its cells are headings."""
+        table = row.parent
+        while table is not None and table.tag_id in _ROW_GROUPS:
+            table = table.parent
+        if table is None:
+            return []
+        if table.mem_id not in self._headings:
+            head = table.css_first("tr")
+            cells = list(head.iter()) if head is not None else []
+            is_head = len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells)
+            self._headings[table.mem_id] = [_said(cell) for cell in cells] if is_head else []
+        return self._headings[table.mem_id]
 
     def _size(self, node: LexborNode) -> int:
         if node.mem_id not in self._sizes:
             self._sizes[node.mem_id] = sum(1 for _ in node.iter())
         return self._sizes[node.mem_id]
+
+
+def _said(cell: LexborNode) -> str:
+    return " ".join(cell.text(deep=True).split())[:_LONGEST_NAME]
 
 
 def _neighbours(node: LexborNode) -> Iterator[LexborNode]:

@@ -18,13 +18,13 @@ _LENGTHS = (
       "か月", "ヶ月", "个月", "個月", "개월"), 30.5 * _DAY),
     (("s", "sec", "sek", "seg", "сек", "san", "秒", "초"), _SECOND),
     (("m", "min", "мин", "dak", "分", "분"), _MINUTE),
-    (("h", "hour", "hr", "stund", "heure", "hora", "ore", "ora", "uur", "uren", "godz", "час", "saat", "tim", "tunti",
-      "小时", "小時", "時間", "시간"), _HOUR),
-    (("w", "week", "woche", "semain", "seman", "settiman", "weken", "tyg", "tydz", "нед", "hafta", "veck", "viikko"),
-     7 * _DAY),
+    (("h", "hour", "hr", "stund", "heure", "hora", "ore", "ora", "uur", "uren", "godz", "час", "ч", "saat", "tim",
+      "tunti", "小时", "小時", "時間", "시간"), _HOUR),
+    (("w", "week", "woche", "semain", "seman", "settiman", "weken", "tyg", "tydz", "нед", "hafta", "veck", "viikko",
+      "週間", "週", "周", "주"), 7 * _DAY),
     (("d", "day", "tag", "jour", "día", "dia", "giorn", "dag", "dni", "дн", "ден", "gün", "päiv",
       "日", "天", "일"), _DAY),
-    (("y", "year", "yr", "jahr", "an", "año", "ann", "jaar", "lat", "rok", "год", "лет", "yıl", "år", "vuo",
+    (("y", "year", "yr", "jahr", "an", "año", "ann", "jaar", "lat", "rok", "год", "лет", "г", "yıl", "år", "vuo",
       "年", "년"), 365.25 * _DAY),
 )  # fmt: skip
 _NUMBERS = {word: float(number) for number, word in enumerate(_WORDS, 1)} | {"couple": 2.0}
@@ -35,6 +35,8 @@ _NO_UNITS = frozenset(_LITTLE.split())
 _MOST_COUNTED = 100_000
 _MOST_DIGITS = 9
 _QUARTERS = 4
+_FIRST_OF_THE_EAST = "\u3040"
+"""Scripts in which a character is a word begin here."""
 
 
 def length_of(text: str) -> tuple[timedelta, timedelta]:
@@ -85,4 +87,4 @@ def _fineness(word: str) -> int:
 
 
 def _is_telling(start: str) -> bool:
-    return len(start) > 1 or not start.isascii()
+    return len(start) > 1 or start >= _FIRST_OF_THE_EAST

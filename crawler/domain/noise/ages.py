@@ -1,12 +1,12 @@
 """Ages (`3 days ago`): when it was that they speak of, as closely as they say it."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
-from crawler.domain.noise.moments import LONGEST, dates_in, read_moment
+from crawler.domain.noise.moments import DATE, LONGEST, dates_in, read_moment
 
 _UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
 _COUNTED = rf"(?:{COUNT}\s?)?{_UNIT}(?:\sand\sa\s(?:half|quarter))?"
@@ -17,8 +17,8 @@ AGE = (
     r"(?:(?:just|right)\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
     rf"|{_ABOUT}(?:{COUNT}\s?{_UNIT},?\s(?:and\s)?)?{_COUNTED}\sago"
     rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
-    rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\s(?:{_AFTER})"
-    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|か月|ヶ月|个月|個月|年|초|분|시간|일|개월|년)\s?(?:前|전))"
+    rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\.?\s(?:{_AFTER})"
+    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|週間|週|周|か月|ヶ月|个月|個月|年|초|분|시간|일|주|개월|년)\s?(?:前|전))"
 )
 _SHORTEST_END = 3
 GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
@@ -30,6 +30,18 @@ _BARE = re.compile(
     r"(?:\s(?:old|alt|oud))?",
     re.IGNORECASE,
 )
+_WEEK = (
+    "monday|mon|montag|lundi|lunes|lunedì|segunda-feira|maandag|måndag|mandag",
+    "tuesday|tue|dienstag|mardi|martes|martedì|terça-feira|dinsdag|tisdag|tirsdag",
+    "wednesday|wed|mittwoch|mercredi|miércoles|mercoledì|quarta-feira|woensdag|onsdag",
+    "thursday|thu|donnerstag|jeudi|jueves|giovedì|quinta-feira|donderdag|torsdag",
+    "friday|fri|freitag|vendredi|viernes|venerdì|sexta-feira|vrijdag|fredag",
+    "saturday|sat|samstag|sonnabend|samedi|sábado|sabato|zaterdag|lördag|lørdag",
+    "sunday|sun|sonntag|dimanche|domingo|domenica|zondag|söndag|søndag",
+)
+_A_WEEKDAY = re.compile(rf"(?:{'|'.join(sorted('|'.join(_WEEK).split('|'), key=len, reverse=True))})\b").match
+_DATED = late(rf"(?:{DATE})\Z", re.IGNORECASE)
+_YEAR = timedelta(days=365)
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _NAMED = (
     ("yesterday", timedelta(), 2 * _DAY),
@@ -73,6 +85,39 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
     return any(one.meets(other) for one in before for other in after)
 
 
+def same_day(old: str, old_at: datetime, new: str) -> bool:
+    """Whether a day of the last week, by its name, or by an age, became the date of that day, or its name.
+
+    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age.
+    """
+    times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
+    name = _weekday_of(old)
+    if len(times) > 1 or (name is None and not is_age(old)):
+        return False
+    week = [old_at.date() - days * _DAY for days in range(-1, 9)]
+    if name is None:
+        spans = spans_of(old, old_at)
+        known = {day for day in week if any(span.meets(_whole(day)) for span in spans)}
+    else:
+        known = {day for day in week if day.weekday() == name}
+    told = _weekday_of(new)
+    days = set(dates_in(new)) if told is None else {day for day in week if day.weekday() == told}
+    return bool(known & days)
+
+
+def _whole(day: date) -> Span:
+    first = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return Span(first, first + _DAY)
+
+
+def _weekday_of(moment: str) -> int | None:
+    """The day of the week, from 0, that a moment names instead of a date."""
+    found = _A_WEEKDAY(moment.lower())
+    if found is None or dates_in(moment):
+        return None
+    return next(at for at, names in enumerate(_WEEK) if found[0] in names.split("|"))
+
+
 def is_younger(old: str, new: str) -> bool:
     """Whether the second of two ages is the shorter one, however little."""
     return length_of(new.lower())[0] < length_of(old.lower())[0]
@@ -85,8 +130,17 @@ def is_bare_age(text: str) -> bool:
     return found is not None and all(unit_of(name.lower()) for name in found.groups() if name)
 
 
+def is_bare_date(text: str) -> bool:
+    """Whether a text is nothing but a day, with its year or without: `12 Nov`."""
+    return len(text) <= LONGEST and _DATED.match(text) is not None
+
+
 def bare_span(text: str, at: datetime) -> Span:
-    """When it was that such a text speaks of."""
+    """When it was that such a text speaks of. A day without its year is the last one before it was fetched."""
+    if is_bare_date(text):
+        days = dates_in(text) or [*dates_in(f"{text} {at.year}"), *dates_in(f"{text}, {at.year}")]
+        past = [day if day <= at.date() + _DAY else day - _YEAR for day in days]
+        return Span(_whole(past[0]).first - _DAY, _whole(past[0]).last + _DAY) if past else Span(at, at)
     (span,) = _ages(text.lower(), at) or [Span(at, at)]
     return span
 

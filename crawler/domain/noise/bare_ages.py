@@ -15,13 +15,15 @@ from crawler.domain.diffs.block_diff import diff_blocks
 from crawler.domain.diffs.line_diff import line_hunks
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.late_pattern import late
-from crawler.domain.noise.ages import bare_span, is_bare_age
+from crawler.domain.noise.age_lengths import length_of
+from crawler.domain.noise.ages import bare_span, is_bare_age, is_bare_date
 from crawler.domain.noise.clocks import ZONES, Moments
 from crawler.domain.noise.moments import DATE, TIME, dates_in
 
 FEWEST = 3
 """Ages of one place that must have moved by the time that went by."""
 _LONGEST = 200
+_ABOUT_ONE = 0.9
 _SEPARATORS = re.compile(r"[·|•]|\s[–—]\s")
 # Of each language: today, and the same day one day later.
 _DAYS = (
@@ -42,14 +44,16 @@ class Aged(NamedTuple):
     """It speaks of the same time in the past as before."""
     had_to_move: bool
     """So much time went by that it could not stay."""
+    moved_in_time: bool = False
+    """It moved when it was about time. Others may do so by an edit: only if it did so before, too, it is an age."""
 
     @property
     def is_telling(self) -> bool:
-        return self.agrees and self.had_to_move
+        return self.agrees and (self.had_to_move or self.moved_in_time)
 
 
 def age_texts(old: str, new: str) -> tuple[str, str] | None:
-    """The age in two lines, if nothing else differs and it is all of its part of the line."""
+    """The age in two lines, if nothing else differs and it is all of its part of the line. It may be a date by now."""
     if max(len(old), len(new)) > _LONGEST:
         return None
     before, after = ([part.strip() for part in _SEPARATORS.split(line)] for line in (old, new))
@@ -57,7 +61,9 @@ def age_texts(old: str, new: str) -> tuple[str, str] | None:
         return None
     pairs = list(zip(before, after, strict=True))
     pairs = [pair for pair in pairs if pair[0] != pair[1]] or [pair for pair in pairs if is_bare_age(pair[0])]
-    return pairs[0] if len(pairs) == 1 and all(map(is_bare_age, pairs[0])) else None
+    if len(pairs) != 1 or not is_bare_age(pairs[0][0]):
+        return None
+    return pairs[0] if is_bare_age(pairs[0][1]) or is_bare_date(pairs[0][1]) else None
 
 
 def aged(old: str, new: str, moments: Moments) -> Aged | None:
@@ -67,7 +73,10 @@ def aged(old: str, new: str, moments: Moments) -> Aged | None:
         return None
     before = bare_span(texts[0], moments.old)
     agrees = before.meets(bare_span(texts[1], moments.new))
-    return Aged(agrees, not before.meets(bare_span(texts[0], moments.new)))
+    had_to_move = not before.meets(bare_span(texts[0], moments.new))
+    # However a site rounds, `3 days` are 4 when a day went by. Crawls are not a day apart to the second.
+    is_time = moments.new - moments.old >= _ABOUT_ONE * length_of(texts[0].lower())[1]
+    return Aged(agrees, had_to_move, is_time and texts[0] != texts[1])
 
 
 def places_of_ages(old: PageBlocks, new: PageBlocks, moments: Moments) -> frozenset[str]:

@@ -7,7 +7,7 @@ also have moved as only a clock, a counter of views or a machine moves them. Wha
 import re
 from functools import lru_cache
 
-from crawler.domain.noise.ages import is_age, same_instant
+from crawler.domain.noise.ages import is_age, same_day, same_instant
 from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 from crawler.domain.noise.stamps import moved_stamp
@@ -96,6 +96,8 @@ def _moment(change: ValueChange, moments: Moments) -> str | None:
             return AGE
     elif _follows(change, moments) is Follows.SURELY:
         return OF_FETCH
+    if not _is_appointed(change.around) and same_day(change.old, moments.old, change.new):
+        return AGE
     return STAMP if moved_stamp(change.around, change.old, change.new, moments) else None
 
 

@@ -1,13 +1,22 @@
-"""Which columns of a table, or of rows like one, vary by themselves: a price beside a counter reads like it."""
+"""Which cells of a table, or of rows like one, vary by themselves: a price beside a counter reads like it.
+
+A cell is known by its column, by what the column's heading says, and by the first cell of its row. Only what was seen
+to stay in one column or row while it varied in another keeps them apart.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton
 
 MOST_TEXT = 300
+MOST_ROWS = 50
+"""Rows that a rule names; with more of them it holds for all."""
+MOST_PROPERTIES = 12
+"""A longer list of names and values is one of items."""
 
 
 def line_words(text: str) -> str:
@@ -15,29 +24,88 @@ def line_words(text: str) -> str:
     return skeleton(text).words[:MOST_TEXT]
 
 
+class Cell(NamedTuple):
+    """Where a line stands in a table."""
+
+    column: int
+    heading: str
+    row: str
+
+
+class Cells(NamedTuple):
+    """The cells that a rule holds for."""
+
+    columns: tuple[int, ...] = ()
+    headings: tuple[str, ...] = ()
+    """"" is the heading of a table without headings; none are all."""
+    rows: tuple[str, ...] = ()
+
+    def hold(self, edit: BlockEdit) -> bool:
+        """Whether both sides of an edit stand in one of these cells."""
+        return all(block is None or self._holds(block) for block in (edit.removed, edit.added))
+
+    def _holds(self, block: Block) -> bool:
+        return (
+            (not self.columns or block.column in self.columns)
+            and (not self.headings or block.heading in self.headings)
+            and (not self.rows or block.row in self.rows)
+        )
+
+    @property
+    def name_it(self) -> bool:
+        """Whether words of the table say what stands there."""
+        return any(self.headings) or bool(self.rows)
+
+
 class Columns:
-    """In which columns lines of one place stand, by how they read, and in which of them values varied."""
+    """In which cells lines of one place stand, by how they read, and in which of them values varied."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[int]] = defaultdict(set)
-        self._varied: dict[str, set[int | None]] = defaultdict(set)
+        self._varied: dict[str, set[Cell | None]] = defaultdict(set)
+        self._stayed: dict[str, set[Cell]] = defaultdict(set)
 
-    def saw(self, blocks: Iterable[Block]) -> None:
-        for block in blocks:
-            if block.column is not None and len(block.text) <= LONGEST_LINE:
-                self._seen[line_words(block.text)].add(block.column)
+    def saw(self, looks: Sequence[Sequence[Block]]) -> None:
+        """Take in the blocks at the place on one page, in all looks."""
+        pages = [{cell: block.text for block in blocks if (cell := _cell(block))} for blocks in looks]
+        for cell, text in pages[0].items():
+            line = line_words(text)
+            self._seen[line].add(cell.column)
+            if all(page.get(cell) == text for page in pages[1:]):
+                self._stayed[line].add(cell)
 
     def varied(self, edit: BlockEdit) -> None:
         if edit.removed:
-            self._varied[line_words(edit.removed.text)].add(edit.removed.column)
+            self._varied[line_words(edit.removed.text)].add(_cell(edit.removed))
 
-    def apart(self, line: str) -> tuple[int, ...]:
-        """The columns in which such lines varied, if there are others in which they never did; else none."""
+    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> Cells:
+        """The cells in which such lines varied, as far as there are others in which they never did.
+
+        `kind`: the class of the value says what kind it is, as in a list of topics with their views. That holds for
+        all items of a list, but not for a few properties of one thing, which are of one class only by their looks.
+        `said`: the line's own words say what varies.
+        """
         varied = self._varied[line]
-        known = {column for column in varied if column is not None}
-        return tuple(sorted(known)) if known == varied and self._seen[line] - known else ()
+        known = {cell for cell in varied if cell is not None}
+        if not known or known != varied:
+            return Cells()
+        columns = {cell.column for cell in known}
+        apart = tuple(sorted(columns)) if self._seen[line] - columns else ()
+        if said:
+            return Cells(apart)
+        rows = self._rows(line, known)
+        if kind:
+            return Cells(apart, (), rows if len(known | self._stayed[line]) <= MOST_PROPERTIES else ())
+        return Cells(apart, tuple(sorted({cell.heading for cell in known})), rows)
+
+    def _rows(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
+        """The rows that varied, if others in the same columns stayed; none are all."""
+        columns, rows = {cell[:2] for cell in known}, {cell.row for cell in known}
+        others = any(cell[:2] in columns and cell.row not in rows for cell in self._stayed[line])
+        return tuple(sorted(rows)) if others and all(rows) and len(rows) <= MOST_ROWS else ()
 
 
-def is_in(columns: tuple[int, ...], edit: BlockEdit) -> bool:
-    """Whether both sides of an edit stand in one of these columns; none are all."""
-    return not columns or all(block is None or block.column in columns for block in (edit.removed, edit.added))
+def _cell(block: Block) -> Cell | None:
+    if block.column is None or len(block.text) > LONGEST_LINE:
+        return None
+    return Cell(block.column, block.heading, block.row)

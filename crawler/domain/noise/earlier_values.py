@@ -5,8 +5,8 @@ from datetime import datetime
 from functools import cached_property
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.diffs.page_blocks import PageBlocks
-from crawler.domain.noise.bare_ages import age_texts, aged
+from crawler.domain.diffs.page_blocks import Block, PageBlocks
+from crawler.domain.noise.bare_ages import FEWEST, age_texts, aged
 from crawler.domain.noise.builtin import AGE, may_run_with_clock
 from crawler.domain.noise.clock_lines import MOST_LINES, Moves, clock_key
 from crawler.domain.noise.clocks import Moments
@@ -26,8 +26,8 @@ def moved_before(page: FilteredPage, earlier: PageBlocks, at: datetime | None) -
     version = _Version(earlier, Moments(at, page.moments.old))
     found: dict[LineKey, bool] = {}
     for edit, key in asked:
-        aged_line = texts_of(edit)[0] if key.words == AGE else None
-        ran = version.aged(aged_line, key.place) if aged_line else version.ran(edit, key.place, page.moments)
+        is_age = key.words == AGE and edit.removed
+        ran = version.aged(edit.removed) if is_age and edit.removed else version.ran(edit, key.place, page.moments)
         if ran is not None:
             found[key] = ran and found.get(key, True)
     return found
@@ -47,21 +47,26 @@ class _Version:
         for change in value_changes(*texts_of(edit)) or ():
             if not may_run_with_clock(change, now):
                 continue  # a rule of another kind has it
-            values = self._values(frames_of(texts_of(edit)[0], [change.number])[0], place)
+            line = texts_of(edit)[0]
+            values = self._values(frames_of(line, [change.number])[0], place)
+            if len(values) > 1:
+                values = self._values_in(line, change.number)
             if len(values) != 1 or values == {change.old}:
                 return None
             told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), self._since))
         return all(told) if told else None
 
-    def aged(self, line: str, place: str) -> bool | None:
-        """The same of the age at a place that may be this one: the only one there, or among others the only one that
-        became it by the time that went by, unless it stood there already."""
-        there = self._ages.get(place, set())
+    def aged(self, block: Block) -> bool | None:
+        """The same of the age at a place that may be this one: the only one there, or in its row, or among others the
+        only one that became it by the time that went by, unless it stood there already."""
+        line = block.text
+        there = self._ages_in_rows.get(_cell(block), set()) if block.row else set()
+        there = there if len(there) == 1 else self._ages.get(block.place, set())
         lines = {one for one in there if age_texts(one, line)} if len(there) <= MOST_LINES else set()
         ages = [age for one in lines if (age := aged(one, line, self._since))]
         if len(ages) > 1:
             ages = [age for age in ages if age.is_telling and line not in lines]
-        if len(ages) != 1 or (ages[0].agrees and not ages[0].had_to_move):
+        if len(ages) != 1 or (ages[0].agrees and not ages[0].is_telling):
             return None
         return ages[0].agrees
 
@@ -77,6 +82,27 @@ class _Version:
             self._found[frame, place] = values
         return set(self._found[frame, place])
 
+    def _values_in(self, line: str, number: int) -> set[str]:
+        """The values that stood in place of one in this line, whose other values and words were the same.
+
+        So each item of a list is known: `Concert 2 – in 17 days`. Two such lines are no list: one may have been added.
+        """
+        words, values = skeleton(line)
+        others = [text for at, (_, text, _) in enumerate(values) if at != number]
+        items = self._by_words.get(words, [])
+        found = (texts for texts in items if [*texts[:number], *texts[number + 1 :]] == others)
+        return {texts[number] for texts in found} if len(items) >= FEWEST else set()
+
+    @cached_property
+    def _by_words(self) -> dict[str, list[list[str]]]:
+        """The values of each line, by its words."""
+        found: dict[str, list[list[str]]] = defaultdict(list)
+        for line in self._page.lines:
+            if len(line) <= LONGEST_LINE:
+                words, values = skeleton(line)
+                found[words].append([text for _, text, _ in values])
+        return found
+
     @cached_property
     def _framed(self) -> dict[str, list[tuple[int, str]]]:
         """Lines and values, by the words next to these."""
@@ -89,10 +115,25 @@ class _Version:
         return found
 
     @cached_property
+    def _aged_blocks(self) -> list[Block]:
+        return [self._page.block(at) for at, line in enumerate(self._page.lines) if age_texts(line, line)]
+
+    @cached_property
     def _ages(self) -> dict[str, set[str]]:
         """Lines with ages, by place."""
         found: dict[str, set[str]] = defaultdict(set)
-        for at, line in enumerate(self._page.lines):
-            if age_texts(line, line):
-                found[self._page.block(at).place].add(line)
+        for block in self._aged_blocks:
+            found[block.place].add(block.text)
         return found
+
+    @cached_property
+    def _ages_in_rows(self) -> dict[tuple[str, int | None, str], set[str]]:
+        """The same of those in rows, by place, column and row."""
+        found: dict[tuple[str, int | None, str], set[str]] = defaultdict(set)
+        for block in self._aged_blocks:
+            found[_cell(block)].add(block.text)
+        return found
+
+
+def _cell(block: Block) -> tuple[str, int | None, str]:
+    return block.place, block.column, block.row

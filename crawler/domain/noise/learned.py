@@ -9,6 +9,10 @@ stayed the same beside one that varied, and ages that only went on with the cloc
 
 An edit may be made between two looks, too. So the crawl before or after is a third one: what was the same in two looks
 that followed each other is no noise.
+
+A class or id often names a container and not the thing: `div#content>p` is a box of sayings on one page and the article
+on the next. Where other pages have lines of their own at the place, which stayed, only kinds of pages or single pages
+that were seen to vary are masked there (`_Seen.is_other_elsewhere`).
 """
 
 import json
@@ -24,7 +28,7 @@ from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import is_younger
 from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.columns import MOST_TEXT, Columns, line_words
+from crawler.domain.noise.columns import MOST_TEXT, Cells, Columns, line_words
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, same_words, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random
 
@@ -47,11 +51,14 @@ MOST_PLACES = 10_000
 """Places that are looked at; a site that gives each of its blocks another name has none to learn about."""
 MOST_KEPT = 500
 """Lines of a place that may be left out of a rule; with more of them it is no place that varies."""
+OTHERS = 0.2
+"""The share of pages that may have lines of their own at a place, which stayed, before it is another thing there."""
 MOST_LINES = 20
 """Lines of one place that get a rule each, so that one place does not take all rules of a site."""
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = ".,:;!?()"
 _DIGITS = re.compile(r"\d+")
+_ANY_CELL = Cells()
 
 Words = list[tuple[str, tuple[str, ...]]]
 """The words of a line with marks for values, each with the values that it stands for."""
@@ -85,6 +92,23 @@ class LearnedRule(NamedTuple):
     """The rule holds only for these values of the line, from 0; none: for all, as all were seen to vary."""
     columns: tuple[int, ...] = ()
     """The rule holds only in these columns of rows, from 0: lines in others read alike and never varied."""
+    page: str | None = None
+    """The rule holds only on the page with this id."""
+    headings: tuple[str, ...] = ()
+    """The rule holds only in columns of tables with these headings; "" are tables without."""
+    rows: tuple[str, ...] = ()
+    """The rule holds only in rows that begin so: others in the same column never varied."""
+
+    @property
+    def cells(self) -> Cells:
+        return Cells(self.columns, self.headings, self.rows)
+
+    @property
+    def names_its_line(self) -> bool:
+        """Whether it says well enough which lines it holds for. On one kind of pages a word is enough."""
+        if self.line is None or self.place == ANYWHERE or is_named(self.place) or self.cells.name_it:
+            return True
+        return names_a_line(self.line, fewest=1 if self.shape or self.page else FEWEST_WORDS)
 
     def as_value(self) -> str:
         """The rule as JSON, as it is stored. The same rule is always the same text."""
@@ -94,10 +118,11 @@ class LearnedRule(NamedTuple):
     @classmethod
     def from_value(cls, value: str) -> Self:
         given = json.loads(value)
-        keeps, values, columns = (tuple(given.get(name, ())) for name in ("keeps", "values", "columns"))
-        return cls(
-            given["place"], Varies(given["varies"]), given.get("shape"), given.get("line"), keeps, values, columns
-        )
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**{**given, **lists, "varies": Varies(given["varies"])})
+
+    def holds_on(self, shape: str, page: str) -> bool:
+        return self.shape in (None, shape) and self.page in (None, page)
 
     @property
     def words(self) -> str:
@@ -105,7 +130,10 @@ class LearnedRule(NamedTuple):
         where = "anywhere" if self.place == ANYWHERE else f"at {self.place}"
         some = " but for lines that never varied" if self.keeps else ""
         some += f" in column {', '.join(str(at + 1) for at in self.columns)}" if self.columns else ""
-        return f"{_WHAT[self.varies]} {where}{line}{some}{f' on {self.shape}' if self.shape else ''}"
+        some += f" under {', '.join(map(repr, self.headings))}" if any(self.headings) else ""
+        some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
+        on = f" on {self.shape}" if self.shape else ""
+        return f"{_WHAT[self.varies]} {where}{line}{some}{on}{f' (page {self.page})' if self.page else ''}"
 
 
 class TwoLooks(NamedTuple):
@@ -118,6 +146,23 @@ class TwoLooks(NamedTuple):
     after: PageBlocks | None = None
     moments: Moments = Moments()
     """When the first and the second look were."""
+    page: str = ""
+    """Its id."""
+
+    @property
+    def scopes(self) -> "tuple[_Scope, ...]":
+        """What the page is an example of: the site, its kind of pages, itself."""
+        return _SITE, _Scope(self.shape), _Scope(self.shape, self.page)
+
+    @property
+    def pages(self) -> list[PageBlocks]:
+        """All looks, the first one first."""
+        return [look for look in (self.first, self.second, self.before, self.after) if look is not None]
+
+    def stayed_at(self, place: str) -> list[str] | None:
+        """The lines at a place, if they were the same in all looks."""
+        lines = self.first.lines_at(place)
+        return lines if all(look.lines_at(place) == lines for look in self.pages) else None
 
     @property
     def third(self) -> tuple[PageBlocks, PageBlocks] | None:
@@ -125,6 +170,22 @@ class TwoLooks(NamedTuple):
         if self.after is not None:
             return self.second, self.after
         return None if self.before is None else (self.before, self.first)
+
+
+class _Scope(NamedTuple):
+    """Pages that a rule may hold for: all, those of a kind, or one."""
+
+    shape: str | None = None
+    page: str | None = None
+
+    @property
+    def above(self) -> "_Scope | None":
+        if self.page is not None:
+            return _Scope(self.shape)
+        return None if self.shape is None else _SITE
+
+
+_SITE = _Scope()
 
 
 class _Varied(NamedTuple):
@@ -179,7 +240,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 class _Seen:
-    """What was seen of one place, on pages of one shape or of all."""
+    """What was seen of one place, on pages of one scope."""
 
     def __init__(self) -> None:
         self.stable = _Stable()
@@ -201,6 +262,18 @@ class _Seen:
         """Some values stayed the same in a line in which others varied."""
         self.patterns: set[str] = set()
         self.columns = Columns()
+        self.shown: set[str] = set()
+        """Lines at the place on pages on which it varied, in all looks."""
+        self.stayed: list[list[str]] = []
+        """Lines at the place on pages on which they were the same in all looks."""
+        self.compared = 0
+        """Pages that have the place, also those that nobody fetched twice because nothing on them changed."""
+
+    @property
+    def is_other_elsewhere(self) -> bool:
+        """Whether too many pages have another thing at the place: lines that stayed, and are no part of a rotation."""
+        others = sum(not self.shown.issuperset(lines) for lines in self.stayed)
+        return others > OTHERS * self.compared
 
     @property
     def mostly_varies(self) -> bool:
@@ -215,22 +288,49 @@ class _Seen:
         return self.edits >= VARYING_SHARE * self.blocks
 
 
-def learn(looks: Iterable[TwoLooks]) -> list[LearnedRule]:
-    """Rules for what differs by itself. The same looks always give the same rules."""
-    seen: dict[str, dict[str | None, _Seen]] = defaultdict(lambda: defaultdict(_Seen))
+_SeenAt = dict[_Scope, _Seen]
+"""What was seen of one place."""
+
+
+def learn(looks: Iterable[TwoLooks], still: Iterable[TwoLooks] = ()) -> list[LearnedRule]:
+    """Rules for what differs by itself. The same looks always give the same rules.
+
+    `still`: some pages that did not change at all since the crawl before.
+    """
+    looks = list(looks)
+    seen: dict[str, _SeenAt] = defaultdict(lambda: defaultdict(_Seen))
     for look in looks:
         _observe(look, seen)
-    rules = [rule for place, shapes in sorted(seen.items()) for rule in _rules_at(place, shapes)]
-    return (_lines_anywhere(seen) + rules)[:MOST_RULES]
+    varied = {place: scopes for place, scopes in seen.items() if scopes[_SITE].varied}
+    for look in (*looks, *still):
+        _compare(look, varied)
+    rules = [rule for place, scopes in sorted(varied.items()) for rule in _rules_at(place, scopes)]
+    rules.sort(key=lambda rule: rule.page is not None)  # one that holds for a page alone takes no other's room
+    return (_lines_anywhere(varied) + rules)[:MOST_RULES]
 
 
-def _lines_anywhere(seen: Mapping[str, Mapping[str | None, _Seen]]) -> list[LearnedRule]:
+def _compare(look: TwoLooks, varied: Mapping[str, _SeenAt]) -> None:
+    """What a page shows at places that vary on some page."""
+    for place, scopes in varied.items():
+        found = [scopes[scope] for scope in look.scopes if scope in scopes]
+        if not found or not look.first.at(place):
+            continue
+        stayed = look.stayed_at(place)
+        for here in found:
+            here.compared += 1
+            if stayed is not None:
+                here.stayed.append(stayed)
+            else:
+                here.shown.update(*(one.lines_at(place) for one in look.pages))
+
+
+def _lines_anywhere(seen: Mapping[str, _SeenAt]) -> list[LearnedRule]:
     """A line that varies wherever it stands is known by its words."""
     lines: dict[str, list[set[int]]] = defaultdict(list)
-    for shapes in seen.values():
-        for line, values in shapes[None].lines.items():
+    for scopes in seen.values():
+        for line, values in scopes[_SITE].lines.items():
             lines[line].append(values)
-    words = Counter(line for shapes in seen.values() for line in shapes[None].patterns)
+    words = Counter(line for scopes in seen.values() for line in scopes[_SITE].patterns)
     found = [
         LearnedRule(ANYWHERE, Varies.VALUES, None, line, (), tuple(sorted(set().union(*values))))
         for line, values in sorted(lines.items())
@@ -243,7 +343,7 @@ def _lines_anywhere(seen: Mapping[str, Mapping[str | None, _Seen]]) -> list[Lear
     ]
 
 
-def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> None:
+def _observe(look: TwoLooks, seen: Mapping[str, _SeenAt]) -> None:
     edits = [edit for edit in diff_blocks(look.first, look.second) if not _only_ages(edit, look.moments)]
     if len(edits) > MOST_VARIED or sum(len(block.text) for edit in edits for block in edit if block) > MOST_CHARACTERS:
         return
@@ -254,7 +354,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> 
     for place in sorted(places.keys() | differed):
         if place not in seen and len(seen) >= MOST_PLACES:
             continue
-        for here in (seen[place][None], seen[place][look.shape]):
+        for here in (seen[place][scope] for scope in look.scopes):
             here.pages += 1
             here.differed += place in differed
             if place in varied:
@@ -263,7 +363,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, Mapping[str | None, _Seen]]) -> 
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
                 _tell_how(here, varied[place], look.moments)
-                here.columns.saw(look.first.block(at) for at in look.first.at(place))
+                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.pages])
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
@@ -378,8 +478,7 @@ def masks(rule: LearnedRule, line: str, change: ValueChange) -> bool:
         return False
     if not rule.values:  # learned before it was kept which of them vary
         return sum(map(rule.line.count, "#@")) == 1
-    is_known = rule.place == ANYWHERE or is_named(rule.place) or names_a_line(rule.line)
-    return _holds(rule.values, change.number) and (is_known or is_random(change))
+    return _holds(rule.values, change.number) and (rule.names_its_line or is_random(change))
 
 
 def _holds(numbers: Sequence[int], number: int) -> bool:
@@ -406,21 +505,48 @@ def _pattern(old: str, new: str) -> str | None:
     return " ".join(words) if stable >= max(FEWEST_WORDS, VARYING_SHARE * len(words)) else None
 
 
-def _rules_at(place: str, shapes: Mapping[str | None, _Seen]) -> list[LearnedRule]:
-    """Rules for a place: for the whole site if it varies nearly everywhere, else for kinds of pages where it does."""
-    everywhere = shapes[None]
-    if everywhere.mostly_varies:
-        return _PlaceRules(place, None, everywhere).learned()
-    apart = [(shape, seen) for shape, seen in shapes.items() if shape is not None and seen.mostly_varies]
-    return [rule for shape, seen in sorted(apart) for rule in _PlaceRules(place, shape, seen).learned()]
+def _rules_at(place: str, scopes: _SeenAt, scope: _Scope = _SITE) -> list[LearnedRule]:
+    """Rules for a place: for the whole site if it varies nearly everywhere, else for kinds of pages where it does.
+
+    For a page alone if two crawls saw it vary there, or if it is another thing on too many others.
+    """
+    seen = scopes[scope]
+    below = sorted(one for one in scopes if one.above == scope)
+    if not seen.mostly_varies:
+        return [
+            rule
+            for one in below
+            if one.page is None or scopes[one].varied > 1
+            for rule in _rules_at(place, scopes, one)
+        ]
+    rules = _PlaceRules(place, scope, seen).learned()
+    kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    known = {(rule.varies, rule.line) for rule in kept if rule.names_its_line}
+    if not below or len(known) == len(rules):
+        return rules
+    others = [rule for one in below for rule in _rules_at(place, scopes, one)]
+    return kept + [rule for rule in others if (rule.varies, rule.line) not in known]
+
+
+def _names_the_thing(rule: LearnedRule) -> bool:
+    """Whether a rule says what varies, and not only what it stands in: by its words, or as the class of a value."""
+    if rule.varies is Varies.WORDS:
+        return True
+    is_own = is_named(_last_step(rule.place))
+    return rule.varies is Varies.VALUES and (is_own or bool(rule.line and names_a_line(rule.line)))
+
+
+def _last_step(place: str) -> str:
+    """The element itself that the lines stand in, without what it stands in."""
+    return place.rpartition(">")[2]
 
 
 class _PlaceRules:
-    """The rules for one place, on pages of one shape or, with None, on all pages."""
+    """The rules for one place, on pages of one scope."""
 
-    def __init__(self, place: str, shape: str | None, seen: _Seen) -> None:
+    def __init__(self, place: str, scope: _Scope, seen: _Seen) -> None:
         self._place = place
-        self._shape = shape
+        self._scope = scope
         self._seen = seen
         self._fixed_lines = seen.stable.positions
         self._varies_whole = seen.varies_whole and is_named(place)
@@ -429,7 +555,7 @@ class _PlaceRules:
 
     def learned(self) -> list[LearnedRule]:
         if self._masks_everything:
-            return [LearnedRule(self._place, Varies.ALL, self._shape, None, self._fixed_lines)]
+            return [self._rule(Varies.ALL, keeps=self._fixed_lines)]
         return [*self._word_rules(), *self._order_rules(), *self._value_rules()]
 
     @property
@@ -439,11 +565,11 @@ class _PlaceRules:
         return Varies.ALL in self._seen.how and self._is_confirmed and is_small and (self._varies_whole or is_box)
 
     def _word_rules(self) -> list[LearnedRule]:
-        return [LearnedRule(self._place, Varies.WORDS, self._shape, line) for line in sorted(self._seen.patterns)]
+        return [self._rule(Varies.WORDS, line) for line in sorted(self._seen.patterns)]
 
     def _order_rules(self) -> list[LearnedRule]:
         learns = Varies.ORDER in self._seen.how and self._is_confirmed
-        return [LearnedRule(self._place, Varies.ORDER, self._shape)] if learns else []
+        return [self._rule(Varies.ORDER)] if learns else []
 
     def _value_rules(self) -> list[LearnedRule]:
         """One rule for all values of the place if that is safe; else one for each line, with the values that varied."""
@@ -451,19 +577,35 @@ class _PlaceRules:
         if Varies.VALUES not in seen.how or (seen.priced and seen.varied <= 1):
             return []
         if self._masks_all_values:
-            return [LearnedRule(self._place, Varies.VALUES, self._shape, None, self._fixed_lines)]
+            return [self._rule(Varies.VALUES, keeps=self._fixed_lines)]
         return [
-            LearnedRule(
-                self._place, Varies.VALUES, self._shape, line, (), tuple(sorted(values)), seen.columns.apart(line)
-            )
+            self._rule(Varies.VALUES, line, values=tuple(sorted(values)), cells=self._cells(line))
             for line, values in sorted(seen.lines.items())[:MOST_LINES]
         ]
+
+    def _rule(
+        self,
+        varies: Varies,
+        line: str | None = None,
+        *,
+        keeps: tuple[int, ...] = (),
+        values: tuple[int, ...] = (),
+        cells: Cells = _ANY_CELL,
+    ) -> LearnedRule:
+        shape, page = self._scope
+        columns, headings, rows = cells
+        shape = None if page else shape
+        return LearnedRule(self._place, varies, shape, line, keeps, values, columns, page, headings, rows)
+
+    def _cells(self, line: str) -> Cells:
+        kind = is_named(_last_step(self._place))
+        return self._seen.columns.apart(line, kind=kind, said=names_a_line(line))
 
     @property
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
             return False
-        if any(map(self._seen.columns.apart, self._seen.lines)):
+        if any(map(any, map(self._cells, self._seen.lines))):
             return False
         if len(self._fixed_lines) > MOST_KEPT:
             return False

@@ -48,12 +48,12 @@ montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mard
 |segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag
 |måndag|tisdag|onsdag|torsdag|fredag|lördag|söndag|mandag|tirsdag|lørdag|søndag
 """.replace("\n", "")
-WEEKDAY = (
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)(?=,?\s(?:\d|[a-z]{3}\s\d))\.?"
-    rf"|(?:{_WEEKDAYS})(?=,?\s\d))"
-)
 AT = r"(?:at|on|um|à|a\slas|alle(?:\sore)?|às|om|kl\.?|klo|o|v|в|la)"
 """What stands between a date and its time."""
+WEEKDAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)(?=,?\s(?:\d|[a-z]{3}\s\d))\.?"
+    rf"|(?:{_WEEKDAYS})(?=,?\s(?:{AT}\s)?\d))"
+)
 DOTTED = r"(?:kl\.?|klo|alle|ore)\s\d{1,2}\.\d{2}(?!\.?\d)"
 _A_DATE = late(DATE, re.IGNORECASE)
 _A_TIME = re.compile(

@@ -13,7 +13,7 @@ from crawler.domain.diffs.walls import Wall, is_walled, wall_between
 from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.columns import is_in, line_words
+from crawler.domain.noise.columns import line_words
 from crawler.domain.noise.learned import ANYWHERE, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
@@ -74,28 +74,30 @@ def apply_noise_rules(
     shape: str = "",
     moments: Moments = UNKNOWN,
     url: str = "",
+    page: str = "",
     walls: bool = True,
 ) -> FilteredPage:
     """What changed on a page, without noise. Both sides are read without what the rules' selectors name.
 
-    `walls`: whether one may stand in place of the page; of a part of a page nobody can tell.
+    `page`: its id. `walls`: whether one may stand in place of the page; of a part of a page nobody can tell.
     """
     texts = replaced_text(old, new)
     wall = wall_between(old, new) if walls else None
     if wall:
         return FilteredPage((), (), wall, texts=texts, passed=not is_walled(new, old))
-    return _NoiseFilter(old, new, rules, shape, moments, url).filtered(texts)
+    return _NoiseFilter(old, new, rules, shape, moments, url, page).filtered(texts)
 
 
 class _NoiseFilter:
     """Applies the rules that hold for one page. `used` are the names of rules that left something out."""
 
     def __init__(
-        self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments, url: str
+        self, old: PageBlocks, new: PageBlocks, rules: RuleSet, shape: str, moments: Moments, url: str, page: str
     ) -> None:
         self._pages = (old, new)
         self._rules = rules
         self._shape = shape
+        self._page = page
         self._moments = moments
         self._url = url
         self._kept: dict[tuple[int, str], frozenset[str]] = {}
@@ -168,7 +170,7 @@ class _NoiseFilter:
 
     def _known(self, place: str) -> LearnedAt:
         if place not in self._known_at:
-            self._known_at[place] = self._rules.at(place, self._shape)
+            self._known_at[place] = self._rules.at(place, self._shape, self._page)
         return self._known_at[place]
 
     def _left(self, edits: list[BlockEdit]) -> list[BlockEdit]:
@@ -351,7 +353,7 @@ class _NoiseFilter:
         line = line_words(_sides(edit)[0])
         alike = singular(line) if self._rules.learned else line
         here = (*self._known(edit.place).for_values(alike), *self._known(ANYWHERE).for_values(alike))
-        known = [one for one in here if is_in(one.rule.columns, edit) and not self._is_kept(edit, one)]
+        known = [one for one in here if one.rule.cells.hold(edit) and not self._is_kept(edit, one)]
         learned = [next((name for name, rule in known if masks(rule, line, one)), None) for one in changes]
         return [
             name or _name_for(change, self._rules, self._moments) for name, change in zip(learned, changes, strict=True)

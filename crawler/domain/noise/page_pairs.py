@@ -95,7 +95,7 @@ class PagePair(NamedTuple):
         # What told the end of a page was no wall in front of it, however it looks: that the page is back is news.
         returned = (was_gone and not is_gone) or (target is None and self._leads_to(before, old) is not None)
         returned = returned and not is_walled(new, old)  # it is not back if a wall stands there now
-        page = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=not returned)
+        page = self._compared(old, new, rules, moments, walls=not returned)
         if self.watched and page.edits and not isinstance(new, FileBlocks):
             page = self._of_part(self.watched, page, before, after, rules)
         if isinstance(new, FileBlocks):
@@ -104,6 +104,12 @@ class PagePair(NamedTuple):
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
         return page._replace(returned=True) if returned else page
+
+    def _compared(
+        self, old: PageBlocks, new: PageBlocks, rules: RuleSet, moments: Moments, *, walls: bool
+    ) -> FilteredPage:
+        page, shape = str(self.page_id), self.shape
+        return apply_noise_rules(old, new, rules, shape=shape, moments=moments, url=self.url, page=page, walls=walls)
 
     def _leads_to(self, side: PageSide, page: PageBlocks) -> str | None:
         """Where a page sends its reader that says nothing else."""
@@ -121,7 +127,7 @@ class PagePair(NamedTuple):
         if not old.only_found or not new.only_found:
             return page
         moments = page.moments
-        found = apply_noise_rules(old, new, rules, shape=self.shape, moments=moments, url=self.url, walls=False)
+        found = self._compared(old, new, rules, moments, walls=False)
         used = dict.fromkeys((*page.rules, *found.rules, part.rule))
         return found._replace(texts=page.texts, rules=tuple(used))
 

@@ -223,10 +223,10 @@ class RuleSet(NamedTuple):
         selectors, patterns = {**self.selectors, **own.selectors}, (*self.patterns, *own.patterns)
         return self._replace(selectors=selectors, patterns=patterns, pages={})
 
-    def at(self, place: str, shape: str) -> LearnedAt:
-        """The rules for just this place, which may be ANYWHERE, on pages of this shape."""
+    def at(self, place: str, shape: str, page: str = "") -> LearnedAt:
+        """The rules for just this place, which may be ANYWHERE, on a page (its id) of this shape."""
         here = self.learned.get(place)
-        return LearnedAt(known for known in here if known.rule.shape in (None, shape)) if here else _NONE_LEARNED
+        return LearnedAt(known for known in here if known.rule.holds_on(shape, page)) if here else _NONE_LEARNED
 
 
 def _first(rules: Sequence[NoiseRule]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
-from crawler.domain.noise.columns import line_words
+from crawler.domain.noise.columns import MOST_TEXT, line_words
 from crawler.domain.noise.learned import ANYWHERE, is_named, names_a_line
 from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
@@ -30,9 +30,11 @@ class LineKey(NamedTuple):
     """How lines read that only differ in their values: what happened to them, where they stand, their words."""
 
     sign: str
-    """`~` moved, `+` came, `-` went."""
+    """`~` moved, `+` came, `-` went, `=` has other words now."""
     place: str
     words: str
+    after: str = ""
+    """The words of such a line now."""
 
 
 class TemplateChange(NamedTuple):
@@ -95,13 +97,27 @@ def line_key(edit: BlockEdit) -> LineKey | None:
         return None
     if edit.removed and edit.added:
         changes = value_changes(edit.removed.text, edit.added.text)
-        if changes is None or is_priced(changes) or holds_prices(edit.place):
+        if changes is None:
+            return _reworded(edit)
+        if is_priced(changes) or holds_prices(edit.place):
             return None
         return _keyed("~", edit, line_words(edit.removed.text))
     block = edit.removed or edit.added
     if block is None or not skeleton(block.text).values or names_a_price(block.text) or holds_prices(block.place):
         return None
     key = _keyed("-" if edit.removed else "+", edit, line_words(block.text))
+    return key if key.place == ANYWHERE or is_named(key.place) else None
+
+
+def _reworded(edit: BlockEdit) -> LineKey | None:
+    """The key of a line that has other words now; each page has a value of its own in it."""
+    old, new = map(skeleton, texts_of(edit))
+    values = [[text for _, text, _ in line.values] for line in (old, new)]
+    names_prices = any(map(names_a_price, texts_of(edit))) or holds_prices(edit.place)
+    is_long = max(len(old.words), len(new.words)) > MOST_TEXT
+    if is_long or not all(values) or (names_prices and values[0] != values[1]):
+        return None
+    key = _keyed("=", edit, old.words)._replace(after=new.words)
     return key if key.place == ANYWHERE or is_named(key.place) else None
 
 

@@ -32,6 +32,7 @@ from crawler.domain.changes.moved_pages import (
 )
 from crawler.domain.changes.new_walls import MOST_PAGES as MOST_NEW
 from crawler.domain.changes.new_walls import without_new
+from crawler.domain.changes.probes import sample_of_kinds
 from crawler.domain.changes.removals import Move, Removal
 from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
@@ -115,7 +116,7 @@ class ApplyNoiseRules:
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
             return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
-        self._learn(crawl.project_id, baseline.id, crawl.id, judge)
+        self._learn(crawl.project_id, baseline.id, crawl.id, changes.unchanged, judge)
         rules = self._rule_set(crawl.project_id)
         found = self._filter(baseline, crawl, changes, rules, walled, judge)
         again = rules_for_random_tokens(baseline.change_summary, found.template)
@@ -271,12 +272,20 @@ class ApplyNoiseRules:
             found.append(page)
         return found
 
-    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, judge: Judge) -> None:
-        """Learn rules. Each crawl's pages are a third look at what the other fetched twice."""
+    def _learn(
+        self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, unchanged: Sequence[str], judge: Judge
+    ) -> None:
+        """Learn rules. Each crawl's pages are a third look at what the other fetched twice.
+
+        Pages that did not change are fetched once only; some of them show where a place is not what varies elsewhere.
+        """
         looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
+        if not looks:
+            return
+        still = self._stored(crawl_id, sample_of_kinds(unchanged))
         values: list[str] = []
         with suppress(TooSlowToTry):
-            values = judge.one(learned_values, looks, seconds=LEARN_SECONDS) if looks else []
+            values = judge.one(learned_values, looks, still, seconds=LEARN_SECONDS)
         new = self._rules.learn(project_id, values, self._clock(), MOST_RULES)
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)

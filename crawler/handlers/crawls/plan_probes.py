@@ -13,6 +13,7 @@ from crawler.domain.changes.coverage import is_failing
 from crawler.domain.changes.probes import (
     MOST_MISSING,
     MOST_MISSING_AT_LIMIT,
+    MOST_SAMPLED,
     Probe,
     ProbeState,
     Purpose,
@@ -48,6 +49,7 @@ class Probes(Protocol):
     def unsure_pages(self, crawl_id: UUID, baseline_id: UUID) -> list[UnmetPage]: ...
     def files_of(self, crawl_id: UUID, types: Collection[str]) -> set[str]: ...
     def fresh_pages(self, crawl_id: UUID, *, rendered: bool) -> list[tuple[str, str]]: ...
+    def keys_of(self, crawl_id: UUID, urls: Sequence[str]) -> set[str]: ...
     def looked_at(self, crawl_id: UUID) -> dict[str, int]: ...
 
 
@@ -146,9 +148,16 @@ class PlanProbes:
             return
         has_browser = not lacks_browser(crawl) and self._lanes.is_open(Lane.BROWSER)
         pages = self._probes.fresh_pages(crawl.id, rendered=has_browser)
-        chosen = choose_second_looks(pages, self._probes.looked_at(crawl.id))
+        chosen = choose_second_looks(pages, self._probes.looked_at(crawl.id), self._told_before(crawl))
         for position, (key, url) in enumerate(chosen):
             yield Probe(UrlKey(crawl.id, key), url, host_of(url), Purpose.AGAIN, position)
+
+    def _told_before(self, crawl: CrawlJob) -> set[str]:
+        """Keys of pages that the crawl before told as changed."""
+        chosen = choose_baseline(self._crawls.earlier_crawls(crawl), crawl)
+        summary = self._crawls.get_crawl(chosen.id).change_summary if chosen else None
+        urls = (summary or {}).get("changed_page_urls", ())[:MOST_SAMPLED]
+        return self._probes.keys_of(chosen.id, urls) if chosen and urls else set()
 
 
 def _is_wanted(page: UnmetPage, scope: Scope) -> bool:

@@ -36,6 +36,17 @@ def test_pages_that_were_never_looked_at_twice_come_before_those_that_were() -> 
     assert max(looked.values()) == 2
 
 
+def test_pages_that_were_told_before_are_looked_at_again_but_leave_room_for_others() -> None:
+    site = pages(*(f"/blog/post-{n}" for n in range(50)))
+    urls = [url for url, _ in site]
+    looked = dict.fromkeys(urls[:30], 3)
+    assert urls[7] not in [url for url, _ in choose_second_looks(site, looked)]
+    assert urls[7] in [url for url, _ in choose_second_looks(site, looked, {urls[7]})]
+    chosen = [url for url, _ in choose_second_looks(site, looked, set(urls[:30]))]
+    assert len(set(chosen)) == MOST_AGAIN
+    assert len(set(chosen) - set(urls[:30])) == MOST_AGAIN // 2
+
+
 def test_a_small_site_is_looked_at_whole() -> None:
     assert sorted(choose_second_looks(pages("/", "/a"))) == pages("/", "/a")
     assert choose_second_looks([]) == []

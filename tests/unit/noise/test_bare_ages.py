@@ -146,3 +146,33 @@ def test_an_age_is_read_though_the_next_element_follows_without_a_space() -> Non
     assert compared(old, new, hours=2.3).rules == ("age",)
     assert compared(old, new.replace("Heron", "Tern"), hours=2.3).edits
     assert compared(old, new, hours=9).edits
+
+
+def test_an_age_that_is_written_as_its_date_later_went_on_with_the_clock() -> None:
+    old = rows("6d", "3d", "2d", "1d")
+    assert compared(old, rows("6 May", "5d", "4d", "3d"), hours=49).edits == ()
+    assert compared(old, rows("6 May 2026", "5d", "4d", "3d"), hours=49).edits == ()
+    told = compared(old, rows("1 May", "5d", "4d", "3d"), hours=49).edits
+    assert len(told) == 4, "it is another day, so these are no ages"
+
+
+def test_days_that_all_became_one_more_in_a_day_are_told_unless_they_did_so_before() -> None:
+    """Delivery may take a day longer everywhere, from one day to the next."""
+    page = compared(rows("3 days", "5 days", "9 days"), rows("4 days", "6 days", "10 days"), hours=24)
+    assert len(page.edits) == 3
+    asked = lines_to_confirm({"/": page})
+    seen = moved_before(page, blocks(rows("3 days", "5 days", "9 days")), AT - timedelta(hours=24))
+    assert confirmed(asked, {"/": seen}) == set()
+    seen = moved_before(page, blocks(rows("2 days", "4 days", "8 days")), AT - timedelta(hours=24))
+    assert confirmed(asked, {"/": seen}) == set(asked)
+
+
+def test_an_age_among_others_is_known_by_its_row() -> None:
+    """Of several ages any may have become this one; the name of the row says which did."""
+    page = compared(rows("4d", "2d", "3d"), rows("5d", "2d", "3d"), hours=7)
+    asked = lines_to_confirm({"/": page})
+    assert len(page.edits) == 1
+    seen = moved_before(page, blocks(rows("3d", "2d", "3d")), AT - timedelta(hours=30))
+    assert confirmed(asked, {"/": seen}) == set(asked)
+    seen = moved_before(page, blocks(rows("9d", "3d", "2d")), AT - timedelta(hours=30))
+    assert confirmed(asked, {"/": seen}) == set()

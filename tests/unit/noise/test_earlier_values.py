@@ -65,3 +65,14 @@ def test_a_time_that_did_not_run_before_is_told(earlier: str) -> None:
 def test_what_was_edited_beside_the_clock_is_told() -> None:
     page = compared(SECOND, SIGHT.format("11:48", 31) + CALLS.format("Nobody called yet"))
     assert left(page, FIRST, at(7, 12)) == 1
+
+
+def test_each_item_of_a_list_that_counts_down_is_known_by_its_own_words() -> None:
+    def concerts(*days: int) -> str:
+        return f"<ul>{''.join(f'<li>Concert {n} – in {left} days</li>' for n, left in enumerate(days, 1))}</ul>"
+
+    moments = Moments(at(9, 31, 13), at(9, 48, 14))
+    page = apply_noise_rules(blocks(concerts(6, 16, 51)), blocks(concerts(5, 15, 50)), moments=moments)
+    assert len(page.edits) == 3
+    assert left(page, concerts(7, 17, 52), at(9, 12)) == 0
+    assert left(page, concerts(7, 29, 52), at(9, 12)) == 3, "one of them was put off: that is no clock"

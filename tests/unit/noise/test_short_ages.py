@@ -1,0 +1,52 @@
+"""Ages as sites abbreviate them, in several languages."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from crawler.domain.noise.builtin import builtin_rule
+from crawler.domain.noise.clocks import Moments
+from crawler.domain.noise.moving_values import value_changes
+
+AT = datetime(2026, 11, 15, 10, tzinfo=UTC)
+
+
+def is_noise(old: str, new: str, hours: float) -> bool:
+    moments = Moments(AT, AT + timedelta(hours=hours))
+    changes = value_changes(f"Bread {old}", f"Bread {new}")
+    return bool(changes) and all(builtin_rule(change, moments) for change in changes or ())
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("6 ч. назад", "13 ч. назад", 7), ("19 ч. назад", "1 дн. назад", 11), ("6 дн. назад", "1 нед. назад", 24),
+    ("6 dni temu", "1 tyg. temu", 20), ("2 godz. temu", "9 godz. temu", 7), ("3 min. temu", "2 godz. temu", 2),
+    ("6日前", "1週間前", 24), ("1週間前", "2週間前", 7 * 24), ("6天前", "1周前", 24), ("6일 전", "1주 전", 24),
+    ("11 мес. назад", "1 г. назад", 30 * 24),
+])  # fmt: skip
+def test_an_age_that_went_on_with_the_clock_is_quiet(old: str, new: str, hours: float) -> None:
+    assert is_noise(old, new, hours)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("6 чел. назад", "13 чел. назад"), ("6日前", "6週間前"), ("1 ч.", "8 ч."), ("13 ч. назад", "6 ч. назад"),
+])  # fmt: skip
+def test_what_is_no_age_or_another_one_is_told(old: str, new: str) -> None:
+    assert not is_noise(old, new, 7)
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("Friday at 14:24", "November 13, 2026", 5 * 24), ("Friday at 14:24", "November 13, 2026 at 14:24", 5 * 24),
+    ("Freitag um 14:24", "13.11.2026", 5 * 24), ("vendredi à 14:24", "13 novembre 2026", 6 * 24),
+    ("Yesterday at 14:24", "Saturday at 14:24", 24),
+])  # fmt: skip
+def test_a_day_of_the_last_week_may_be_written_as_a_date_later(old: str, new: str, hours: float) -> None:
+    assert is_noise(old, new, hours)  # AT is a Sunday
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Friday at 14:24", "November 20, 2026"), ("Friday at 14:24", "November 13, 2026 at 16:00"),
+    ("Friday at 14:24", "Monday at 14:24"), ("Friday at 14:24", "Friday at 16:00"), ("Friday", "Monday"),
+    ("ends Friday at 14:24", "ends November 13, 2026"),
+])  # fmt: skip
+def test_another_day_or_time_is_told(old: str, new: str) -> None:
+    assert not is_noise(old, new, 5 * 24)
