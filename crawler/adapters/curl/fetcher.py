@@ -29,6 +29,7 @@ from crawler.adapters.curl.errors import REFUSED
 from crawler.adapters.curl.handle import TransferOptions, trusted_certificates
 from crawler.adapters.curl.name_lookup import LookupFunction, LookupResult, NameLookup, pinned_lookup, system_lookup
 from crawler.adapters.curl.transfer import Meter, Transfer
+from crawler.adapters.curl.turns import Turns
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.hosts.egress import EgressRule, target_of
 from crawler.domain.reasons import Reason
@@ -90,6 +91,7 @@ class CurlFetcher:
         self._waiting_for: dict[str, list[Transfer]] = {}
         self._finished: list[FetchResult] = []
         self._sent: list[tuple[FetchRequest, float]] = []
+        self._turns = Turns()
         self._timer_at: float | None = None
         self._epoll = select.epoll()
         self._epoll.register(self._lookup.fileno(), select.EPOLLIN)
@@ -122,7 +124,9 @@ class CurlFetcher:
         return self._meter.active
 
     def submit(self, request: FetchRequest) -> None:
-        transfer = self._free.pop() if self._free else Transfer(self._options, self._meter, self._sent.append)
+        transfer = (
+            self._free.pop() if self._free else Transfer(self._options, self._meter, self._sent.append, self._turns.own)
+        )
         self._meter.active += 1
         now = monotonic()
         transfer.begin(request, now)
@@ -227,11 +231,9 @@ class CurlFetcher:
         """One round: wait for ready sockets, let libcurl work on them, collect what is done."""
         events = self._epoll.poll(self._seconds_to_wait(monotonic(), until))
         now = monotonic()
-        for descriptor, event in events:
-            if descriptor in self._watched:
-                self._multi.socket_action(descriptor, _READY.get(event, _TROUBLE))
-            elif descriptor == self._lookup.fileno():
-                self._collect_lookups(now)
+        if any(descriptor == self._lookup.fileno() for descriptor, _ in events):
+            self._collect_lookups(now)
+        self._turns.serve((event for event in events if event[0] in self._watched), self._serve)
         now = monotonic()
         if self._timer_at is not None and self._timer_at <= now:
             self._timer_at = None
@@ -240,8 +242,11 @@ class CurlFetcher:
             self._give_up_lookups(now)
         self._collect_finished()
 
+    def _serve(self, descriptor: int, event: int) -> None:
+        self._multi.socket_action(descriptor, _READY.get(event, _TROUBLE))
+
     def _seconds_to_wait(self, now: float, until: float) -> float:
-        if self._finished:
+        if self._finished or self._turns:
             return 0
         wake_at = until
         if self._timer_at is not None and self._timer_at < wake_at:
@@ -253,6 +258,7 @@ class CurlFetcher:
     def _watch_socket(self, what: int, descriptor: int, _multi: object, _data: object) -> None:
         if what == pycurl.POLL_REMOVE:
             self._watched.discard(descriptor)
+            self._turns.forget(descriptor)
             try:
                 self._epoll.unregister(descriptor)
             except OSError:

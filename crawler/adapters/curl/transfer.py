@@ -6,7 +6,7 @@ enforced here while bytes arrive, so a hostile response costs what the limit say
 What a status or failure means for the URL: `domain/engine/judging.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from socket import AF_INET, AF_INET6, socket
 from time import monotonic, time
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import pycurl
 
 from crawler.adapters.curl.errors import REFUSED, one_line, reason_of
-from crawler.adapters.curl.handle import TransferOptions, header_lines, new_handle
+from crawler.adapters.curl.handle import TransferOptions, accepted_encodings, header_lines, new_handle
 from crawler.adapters.curl.response_head import parse_head, times_packed
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.hosts.egress import Target, target_of
@@ -63,15 +63,21 @@ class Transfer:
     _stopped: Reason | None
 
     def __init__(
-        self, options: TransferOptions, meter: Meter, on_sent: Callable[[tuple[FetchRequest, float]], None]
+        self,
+        options: TransferOptions,
+        meter: Meter,
+        on_sent: Callable[[tuple[FetchRequest, float]], None],
+        on_opened: Callable[[int, Hashable], None] = lambda _descriptor, _owner: None,
     ) -> None:
         self.options = options
         self.rule = options.rule
         self._meter = meter
         self._on_sent = on_sent
+        self._on_opened = on_opened
         self._headers_set: object = None
         self._timeout_set = 0
         self._pipewait_set = False
+        self._packed_set = False
         self._lines: list[bytes] = []
         self._size = 0
         self.forget_answer()
@@ -115,6 +121,10 @@ class Transfer:
             # response.
             self._pipewait_set = not self._pipewait_set
             self.curl.setopt(pycurl.PIPEWAIT, self._pipewait_set)
+        if self._packed_set is not self.request.stays_packed:
+            self._packed_set = self.request.stays_packed
+            self.curl.setopt(pycurl.HTTP_CONTENT_DECODING, not self._packed_set)
+            self.curl.setopt(pycurl.ACCEPT_ENCODING, "gzip" if self._packed_set else accepted_encodings())
         self.set_timeout(now)
 
     def pin(self, addresses: tuple[str, ...]) -> None:
@@ -152,6 +162,7 @@ class Transfer:
             self._note = exc.strerror or "no socket"
             return int(pycurl.SOCKET_BAD)
         self._dialled = True
+        self._on_opened(opened.fileno(), self.request.owner)
         return opened.detach()
 
     def _may_dial(self, dialled: Any) -> bool:

@@ -26,6 +26,8 @@ class FetchRequest:
     reads_files: bool = False
     """Feeds, JSON, PDFs and texts are read as well, though not asked for: somebody typed this very address."""
     max_body_bytes: int | None = None
+    stays_packed: bool = False
+    """A gzipped body is handed over as it came: whoever reads it unpacks it where that holds nobody up."""
     max_redirects: int = 0
     """Redirects followed inside the fetcher, under the egress rule. Pages use 0: theirs go through the frontier."""
     opened: tuple[str, int] | None = None

@@ -17,7 +17,7 @@ from crawler.adapters.curl.transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BOD
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.reasons import Reason
 from tests.integration.bombs import GIGABYTE, bomb, nothing_packed
-from tests.integration.loopback_fetcher import fetch, loopback_fetcher
+from tests.integration.loopback_fetcher import fetch, fetch_all, loopback_fetcher
 from tests.integration.raw_server import Request, Respond, response, serving
 
 MEGABYTE = 1024 * 1024
@@ -331,3 +331,47 @@ def test_an_error_is_one_short_line_without_credentials() -> None:
     assert text.startswith("Failed: http://proxy.test/?api_key=…&x=1 [2J")
     assert len(text) == 300
     assert text.isprintable()
+
+
+def test_bombs_that_arrive_together_let_the_response_of_another_owner_through() -> None:
+    """To unpack one takes a moment only, but nobody else's request goes on meanwhile."""
+    packed = bomb("br")
+    all_there = threading.Barrier(41, timeout=10)
+
+    def answer(_stream: socket.socket, request: Request) -> bytes:
+        if request.path == "/fine":
+            return response(b"<p>fine</p>")
+        all_there.wait()
+        return response(packed, "200 OK", "Content-Encoding: br")
+
+    with serving(answer) as server, loopback_fetcher(max_body_bytes=LIMIT) as fetcher:
+        for number in range(40):
+            fetcher.submit(FetchRequest(server.url(f"/{number}"), owner="bombs"))
+        until = time.monotonic() + 10
+        while all_there.n_waiting < 40:
+            assert time.monotonic() < until
+            assert fetcher.poll(0.01) == []
+        all_there.wait()
+        time.sleep(0.2)  # until all of them have arrived
+        finished = fetcher.poll(0.01)
+        fetcher.submit(FetchRequest(server.url("/fine"), owner="somebody else"))
+        while not any(result.url.endswith("/fine") for result in finished):
+            time.sleep(0.005)  # a moment for the server
+            finished += fetcher.poll(0.01)
+        assert len(finished) < 20
+        finished += fetch_all(fetcher, ())
+        assert len(finished) == 41
+
+
+def test_a_body_that_stays_packed_is_not_unpacked_and_the_next_one_is() -> None:
+    packed = gzip.compress(b"<urlset/>")
+    asked: list[str | None] = []
+
+    def answer(_stream: socket.socket, request: Request) -> bytes:
+        asked.append(request.headers.get("accept-encoding"))
+        return response(packed, "200 OK", "Content-Encoding: gzip")
+
+    with serving(answer) as server, loopback_fetcher() as fetcher:
+        bodies = [fetch(fetcher, server.url("/"), stays_packed=stays).body for stays in (True, False, True)]
+    assert bodies == [packed, b"<urlset/>", packed]
+    assert [asked[0], asked[2]] == ["gzip", "gzip"]
