@@ -39,7 +39,7 @@ def check_storable(value: Any, depth: int = 0) -> None:
         for key, inner in value.items():
             check_storable(key, depth)
             check_storable(inner, depth + 1)
-    elif isinstance(value, Sequence):
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):  # which are what was not sent as JSON
         for inner in value:
             check_storable(inner, depth + 1)
 

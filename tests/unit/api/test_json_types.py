@@ -55,3 +55,18 @@ def test_what_is_described_is_taken() -> None:
     taken = Order.model_validate({**body, "owner": owner, "free": "5"})
     assert (taken.count, taken.share, taken.force, taken.ids) == (5, 1.0, True, [1])
     assert (taken.inner, taken.size, str(taken.owner), taken.either) == (Inner(active=False), Size.ONE, owner, "a")
+
+
+class _Counted(bytes):
+    """Bytes that nobody may walk through: there may be four million, a microsecond each."""
+
+    def __iter__(self) -> Any:
+        raise AssertionError("each byte is looked at")
+
+
+def test_a_body_that_is_no_json_is_refused_without_a_look_at_each_byte() -> None:
+    class Named(Body):
+        name: str
+
+    with pytest.raises(ValidationError, match="valid dictionary"):
+        Named.model_validate(_Counted(b"name=x"))
