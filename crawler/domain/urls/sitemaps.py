@@ -111,18 +111,22 @@ def is_gzipped(body: bytes) -> bool:
 
 def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Decompressed when gzipped, never more than MAX_BYTES."""
+    total = 0
+    for piece in _unpacked(_unpacked(pieces)):  # a gzipped file, and gzipped on its way
+        total += len(piece)
+        if total > MAX_BYTES:
+            raise _Stop(f"The sitemap has more than {MAX_BYTES >> 20} MB.", truncated=True)
+        yield piece
+
+
+def _unpacked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     first = b""
     for piece in pieces:
         first += piece
         if len(first) >= len(_GZIP_MAGIC):
             break
-    total = 0
     source = _chain(first, pieces)
-    for piece in _gunzip(source) if is_gzipped(first) else source:
-        total += len(piece)
-        if total > MAX_BYTES:
-            raise _Stop(f"The sitemap has more than {MAX_BYTES >> 20} MB.", truncated=True)
-        yield piece
+    return _gunzip(source) if is_gzipped(first) else source
 
 
 def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

@@ -132,7 +132,7 @@ class CrawlContext:
         self.state = replace(self.state, moves=(*self.state.moves, url.href))
         self.scope = self.scope.moved_to(url)
 
-    def take_listed(self, urls: Sequence[Url]) -> list[Url]:
+    def take_listed(self, urls: Sequence[str]) -> list[str]:
         """The URLs of a sitemap that still fit under `MAX_LISTED`."""
         most = MAX_MAPPED if self.crawl.from_queue else MAX_LISTED
         taken = list(urls[: max(0, most - self.listed)])

@@ -65,7 +65,8 @@ class FollowLinks:
         for settled in batch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         for crawl_id, group in by_crawl.items():
-            until = time.thread_time() + LINK_SECONDS + LINK_EACH_SECONDS * sum(map(_count, group))
+            seconds = LINK_SECONDS / len(by_crawl) + LINK_EACH_SECONDS * sum(map(_count, group))
+            until = time.thread_time() + seconds
             leads = list(_leads_until(until, group, depths))
             self._admit(group[0].context, leads, children, until)
             children.found.extend(self._unusable(group, depths))
@@ -184,8 +185,9 @@ def _leads(settled: LeaseResult, depth: int) -> Iterable[_Lead]:
     if settled.known and context.mark_followed(settled.known.href, settled.known_depth):
         found = scope.candidate(settled.known, settled.known_depth)
         yield _Lead(found, settled.known_depth, Source.KNOWN, None)
-    for url in settled.listed:
-        if context.mark_followed(url.href, 1):
+    for loc in settled.listed:
+        url = read(loc, settled.lease.url)
+        if isinstance(url, Url) and context.mark_followed(url.href, 1):
             candidate = _open(url) if context.rule.leaves_open(url) else scope.candidate(url, 1)
             yield _Lead(candidate, 1, Source.SITEMAP, parent)
     # What a parameter means is found out when nothing else is left: `handlers/crawls/survey_queries.py`.

@@ -59,8 +59,8 @@ class LeaseResult:
     """A page of the crawl before that nothing linked to and that answered a probe."""
     known_depth: int = 0
     sitemaps: list[str] = field(default_factory=list)
-    listed: list[Url] = field(default_factory=list)
-    """URLs that a sitemap lists."""
+    listed: Sequence[str] = ()
+    """URLs that a sitemap lists, as it writes them."""
     note: Reason | None = None
     """A note on a page that is stored, such as why the browser failed."""
     rendering: dict[str, Any] | None = None

@@ -4,6 +4,9 @@ How many a crawl may have of those that are free is decided in `adapters/frontie
 knows yet that their pages hang. So some slots are kept for crawls that hold none, one for each. When these are taken,
 too, a crawl without any gets a slot of the one that holds the most, whose oldest request begins again later. The only
 slot of a crawl is taken once in a while, and then it gets none of those that are kept: slow pages get done, too.
+
+To receive and unpack a large body takes the process a while, and hundreds of them may come at the same moment. So
+crawls that had one have few slots, all of them together as well.
 """
 
 import time
@@ -12,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from crawler.domain.crawls.frontier import Kind
 from crawler.handlers.engine.few_slots import Holding
 from crawler.handlers.engine.remembered_crawls import RememberedCrawls
 
@@ -19,6 +23,13 @@ KEPT_SHARE = 4
 """One in so many slots is kept for crawls that hold none in the shift."""
 GIVE_WAY_SECONDS = 3.0
 """A request that holds its slot for so long has to give way to others. Most take far less than a second."""
+
+LARGE_BYTES = 1024 * 1024
+LARGE_SITEMAP_BYTES = 10 * LARGE_BYTES
+MOST_LARGE = 32
+"""Slots for crawls whose bodies are large…"""
+MOST_LARGE_EACH = 4
+"""…and for each of them, or about so many."""
 
 Pair = tuple[UUID, str]
 
@@ -30,9 +41,26 @@ class ManySlots:
     monotonic: Callable[[], float] = time.monotonic
     _gave_way: RememberedCrawls = field(init=False)
     """Crawls whose only request gave way."""
+    _large: RememberedCrawls = field(init=False)
 
     def __post_init__(self) -> None:
-        self._gave_way = RememberedCrawls(self.monotonic)
+        self._gave_way, self._large = RememberedCrawls(self.monotonic), RememberedCrawls(self.monotonic)
+
+    def note(self, crawl_id: UUID, size: int, kind: Kind = Kind.PAGE) -> None:
+        """A response of this crawl has a body of so many bytes."""
+        if size >= (LARGE_SITEMAP_BYTES if kind is Kind.SITEMAP else LARGE_BYTES):
+            self._large.add(crawl_id)
+
+    def large(self) -> set[UUID]:
+        """Crawls whose bodies are large."""
+        return self._large.now()
+
+    def allowed_large(self, pairs: Sequence[Pair], held: Collection[Holding]) -> tuple[Sequence[Pair], int]:
+        """Which pairs of crawls whose bodies are large may claim how much."""
+        large = self.large()
+        taken = Counter(one.crawl_id for one in held if one.crawl_id in large)
+        pairs = [pair for pair in pairs if taken[pair[0]] < MOST_LARGE_EACH]
+        return pairs, min(MOST_LARGE_EACH, MOST_LARGE - taken.total())
 
     def allowed(
         self, pairs: Sequence[Pair], room: int, free: int, slots: int, held: Collection[UUID]

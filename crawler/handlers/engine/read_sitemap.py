@@ -42,6 +42,7 @@ def sitemap_request(ticket: RequestTicket) -> FetchRequest:
         headers=context.headers_for(url),
         accept_types=(),
         max_body_bytes=MAX_BYTES,
+        stays_packed=True,
         opened=context.state.opened,
         context=ticket,
     )
@@ -72,10 +73,9 @@ def read_sitemap(
             read_urls = len(sitemap.urls) + len(sitemap.children)
             record(settled.context.crawl.id, {"url": result.url, "error": sitemap.error, "urls": read_urls})
     context = settled.context
-    listed = [url for loc in sitemap.urls if isinstance(url := read(loc, result.url), Url)]
-    settled.listed = context.take_listed(listed)
-    if len(settled.listed) < len(listed):
-        log.warning("sitemap_cut", url=result.url, urls=len(listed), taken=len(settled.listed))
+    settled.listed = context.take_listed(sitemap.urls)
+    if len(settled.listed) < len(sitemap.urls):
+        log.warning("sitemap_cut", url=result.url, urls=len(sitemap.urls), taken=len(settled.listed))
     if settled.lease.hops < MAX_INDEX_DEPTH:
         children = (read(child, result.url) for child in sitemap.children[:MAX_CHILDREN])
         settled.sitemaps = context.take_sitemaps([url.href for url in children if isinstance(url, Url)])

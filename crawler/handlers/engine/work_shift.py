@@ -241,8 +241,11 @@ class _Shift:
         for result in results:
             if self._tools.few_slots is not None:
                 self._tools.few_slots.note(_crawl_of(result), result.elapsed_seconds)
-            elif holds_up(result.elapsed_seconds):
-                self._holding_up.add(_crawl_of(result))
+                continue
+            lease = result.request.context.lease
+            self._tools.many_slots.note(lease.crawl_id, len(result.body), lease.kind)
+            if holds_up(result.elapsed_seconds):
+                self._holding_up.add(lease.crawl_id)
 
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
@@ -288,7 +291,8 @@ class _Shift:
             wanted = MAX_PAIRS
         else:
             wanted = self._pairs_when_short() if is_short(self._free, self._tools.max_active) else min(room, MAX_PAIRS)
-        pairs, self._next_due = self._frontier.due(self._lane, wanted + len(self._unread()))
+        passed_over = len(self._unread()) + len(self._tools.many_slots.large())
+        pairs, self._next_due = self._frontier.due(self._lane, wanted + passed_over)
         leases = self._claim_from(pairs, room) if pairs else []
         self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
         return leases
@@ -304,16 +308,23 @@ class _Shift:
         pairs = [pair for pair in pairs if pair[0] not in unread] if unread else pairs
         if tools.few_slots is not None:
             pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
-        else:
-            pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
-            held = self._held.crawls() if is_short(self._free, tools.max_active) else ()
-            pairs, room = tools.many_slots.allowed(pairs, room, self._free, tools.max_active, held)
-        if not pairs:
+            return self._claim_up_to(1, pairs, None)
+        free = self._free * self._live
+        pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
+        held = self._held.crawls() if is_short(self._free, tools.max_active) else ()
+        pairs, room = tools.many_slots.allowed(pairs, room, self._free, tools.max_active, held)
+        large = tools.many_slots.large()
+        leases = self._claim_up_to(room, [pair for pair in pairs if pair[0] not in large] if large else pairs, free)
+        if large and (of_large := [pair for pair in pairs if pair[0] in large]):
+            few, most = tools.many_slots.allowed_large(of_large, self._held.holdings())
+            leases += self._claim_up_to(min(most, room - len(leases)), few, free)
+        return leases
+
+    def _claim_up_to(self, room: int, pairs: Sequence[tuple[UUID, str]], free: int | None) -> list[Lease]:
+        if not pairs or room <= 0:
             self._next_due = LOOK_SECONDS
             return []
-        if tools.few_slots is not None:
-            return self._frontier.claim(self._lane, pairs, 1, tools.lease_seconds, self._live, None)
-        return self._frontier.claim(self._lane, pairs, room, tools.lease_seconds, self._live, self._free * self._live)
+        return self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live, free)
 
     def _unread(self) -> set[UUID]:
         """Crawls that have enough responses which take long to be read. Others go on."""

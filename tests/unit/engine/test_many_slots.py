@@ -4,8 +4,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from crawler.domain.crawls.frontier import Kind
 from crawler.handlers.engine.few_slots import Holding
-from crawler.handlers.engine.many_slots import GIVE_WAY_SECONDS, ManySlots
+from crawler.handlers.engine.many_slots import (
+    GIVE_WAY_SECONDS,
+    LARGE_BYTES,
+    LARGE_SITEMAP_BYTES,
+    MOST_LARGE,
+    MOST_LARGE_EACH,
+    ManySlots,
+)
 from crawler.handlers.engine.remembered_crawls import REMEMBERED_SECONDS
 
 LARGE, SMALL, STRANGER = uuid4(), uuid4(), uuid4()
@@ -57,3 +65,34 @@ def test_the_only_request_of_a_crawl_gives_way_once_in_a_while_and_gets_no_kept_
     clock.now += REMEMBERED_SECONDS + 1
     assert 0 in _names(slots.giving_way(held))
     assert slots.allowed([(SMALL, "a")], 1, 1, 8, {LARGE}) == ([(SMALL, "a")], 1)
+
+
+def test_crawls_whose_bodies_are_large_have_few_slots() -> None:
+    clock = Clock()
+    slots = ManySlots(clock)
+    slots.note(SMALL, LARGE_BYTES - 1)
+    slots.note(LARGE, LARGE_BYTES)
+    slots.note(LARGE, 10)
+    assert slots.large() == {LARGE}
+    pairs = [(LARGE, "a")]
+    assert slots.allowed_large(pairs, _held(SMALL, *[0.0] * 100)) == (pairs, MOST_LARGE_EACH)
+    assert slots.allowed_large(pairs, _held(LARGE, *[0.0] * MOST_LARGE_EACH)) == ([], MOST_LARGE_EACH)
+    clock.now += REMEMBERED_SECONDS + 1
+    assert not slots.large()
+
+
+def test_all_crawls_whose_bodies_are_large_have_few_slots_together() -> None:
+    slots = ManySlots()
+    crawls = [uuid4() for _ in range(MOST_LARGE)]
+    for crawl_id in (LARGE, *crawls):
+        slots.note(crawl_id, LARGE_BYTES)
+    held = [one for crawl_id in crawls for one in _held(crawl_id, 0.0)]
+    assert slots.allowed_large([(LARGE, "a")], held[1:]) == ([(LARGE, "a")], 1)
+    assert slots.allowed_large([(LARGE, "a")], held)[1] == 0
+
+
+def test_sitemaps_may_be_larger() -> None:
+    slots = ManySlots()
+    slots.note(SMALL, LARGE_SITEMAP_BYTES - 1, Kind.SITEMAP)
+    slots.note(LARGE, LARGE_SITEMAP_BYTES, Kind.SITEMAP)
+    assert slots.large() == {LARGE}

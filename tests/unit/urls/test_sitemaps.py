@@ -87,6 +87,8 @@ def test_the_end_of_an_overlong_line_is_not_a_line() -> None:
 
 def test_gzip_is_found_by_its_first_bytes_also_in_several_members() -> None:
     assert locs(parse_sitemap(gzip.compress(HEAD + entry(1) + TAIL))) == ["https://example.com/1"]
+    on_its_way = gzip.compress(gzip.compress(HEAD + entry(1) + TAIL))
+    assert locs(parse_sitemap(on_its_way)) == ["https://example.com/1"]
     joined = gzip.compress(HEAD + entry(1)) + gzip.compress(entry(2) + TAIL) + b"\0\0\0"
     assert parse_sitemap(joined) == (["https://example.com/1", "https://example.com/2"], [], False, "")
 
