@@ -9,14 +9,16 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from fastapi.responses import JSONResponse
+from psycopg2.errors import ForeignKeyViolation
 from pydantic import BaseModel, ConfigDict, Field
 from redis.exceptions import RedisError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from crawler import telemetry
-from crawler.errors import CrawlerError, RedisUnavailable, Unauthorized, Unavailable
+from crawler.errors import CrawlerError, NotFound, RedisUnavailable, Unauthorized, Unavailable
 from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
@@ -160,6 +162,14 @@ async def _busy(_: Request, __: Exception) -> JSONResponse:
     return problem_of(Unavailable("All connections to Postgres are in use; try again in a moment."))
 
 
+async def _refused_by_database(request: Request, exc: Exception) -> JSONResponse:
+    """A row that refers to what is not there: somebody deleted it since the request began."""
+    assert isinstance(exc, IntegrityError)
+    if isinstance(exc.orig, ForeignKeyViolation):
+        return problem_of(NotFound("It was deleted meanwhile."))
+    return await _unforeseen(request, exc)
+
+
 async def _unforeseen(request: Request, exc: Exception) -> JSONResponse:
     route = getattr(request.scope.get("route"), "path", "unknown")
     log.error("request_failed", method=request.method, route=route, error=type(exc).__name__, exc_info=exc)
@@ -173,4 +183,5 @@ def install_problems(api: FastAPI) -> None:
     api.add_exception_handler(HTTPException, _http)
     api.add_exception_handler(RedisError, _redis)
     api.add_exception_handler(PoolTimeout, _busy)
+    api.add_exception_handler(IntegrityError, _refused_by_database)
     api.add_exception_handler(Exception, _unforeseen)

@@ -5,10 +5,12 @@ from uuid import UUID
 
 import pytest
 
+from crawler.adapters.notices.schedule_store import ScheduleStore
 from crawler.domain.api_keys import Scope
 from crawler.domain.crawls.crawl import CrawlType
 from crawler.domain.ids import new_id
 from crawler.domain.notices.notice import Channel, NoticeKind, Target
+from crawler.domain.notices.schedule import Schedule
 from tests.integration.api.conftest import Service
 
 WEEKLY = {
@@ -34,6 +36,21 @@ def test_a_schedule_is_set_shown_and_disabled(service: Service) -> None:
     assert service.get(path) == made
     off = service("PUT", path, json={**WEEKLY, "enabled": False}).json()
     assert (off["enabled"], off["next_run_at"], off["time"]) == (False, None, "09:30")
+
+
+def test_a_project_that_is_deleted_while_its_schedule_is_set_is_not_found(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = service.project()["id"]
+    save = ScheduleStore.save
+
+    def delete_first(store: ScheduleStore, schedule: Schedule) -> Schedule:
+        assert service("DELETE", f"/projects/{project}").status_code == 204
+        return save(store, schedule)
+
+    monkeypatch.setattr(ScheduleStore, "save", delete_first)
+    refused = service("PUT", f"/projects/{project}/schedule", json=WEEKLY)
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
 
 
 def test_run_now_starts_a_scheduled_crawl_and_a_second_is_refused(service: Service) -> None:
