@@ -72,6 +72,14 @@ class LeaseResult:
     picture: Picture | None = None
 
 
+def count_new_urls(settled: LeaseResult) -> int:
+    """How many URLs it names that this process has not followed before."""
+    followed = settled.context.followed
+    new = len(settled.listed) + len(settled.unusable)
+    new += sum([url.href not in followed for url in settled.links])
+    return new + sum([href not in followed for href in settled.kept_links])
+
+
 def log_request(lease: Lease, result: FetchResult, lane: Lane = Lane.HTTP) -> Request | None:
     """The request's row for the politeness audit; None when nothing was sent."""
     if not result.sent_at:

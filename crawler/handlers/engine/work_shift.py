@@ -8,7 +8,7 @@ Which URL is due and who gets it is decided in Redis: `due.lua`, `claim.lua` and
 """
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,10 +23,11 @@ from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
+from crawler.handlers.engine.answers import Answers
 from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
-from crawler.handlers.engine.lease_result import LeaseResult, log_request
+from crawler.handlers.engine.lease_result import LeaseResult, count_new_urls, log_request
 from crawler.handlers.engine.many_slots import ManySlots, is_short
 from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
@@ -45,6 +46,8 @@ MAX_UNREAD_BYTES = 128 * 1024 * 1024
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
 FLUSH_ROWS = 128
+FLUSH_URLS = 2000
+"""New URLs after which a batch is written: more of them would hold up the loop for long."""
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
 HUNGRY_ACTIVE = 4
@@ -136,7 +139,7 @@ class _Shift:
         self._id = shift_id
         self._should_stop = should_stop
         self._report = Report()
-        self._answers: deque[FetchResult] = deque()
+        self._answers = Answers()
         self._reads = tools.slow_reads
         self._holding_up: set[UUID] = set()
         """Crawls with pages that took so long that nobody should wait for their next ones; of few slots, `few_slots`
@@ -144,13 +147,15 @@ class _Shift:
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
         self._settled: list[LeaseResult] = []
+        self._new_urls = 0
+        """That these name, about."""
         self._oldest = 0.0
         self._touched: set[UUID] = set()
         self._progressed: set[UUID] = set()
         self._later_ones: set[UUID] = set()
         """Crawls of which something was settled since the shift last looked whether they are over."""
         self._next_finish = 0.0
-        self._next_claim = 0.0
+        self._next_claim = self._next_others = 0.0
         self._next_due: float | None = 0.0
         self._live = 1
         self._busy_pairs: list[tuple[UUID, str]] = []
@@ -228,7 +233,7 @@ class _Shift:
         self._tell_sent()
         if fresh:
             self._note_times(fresh)
-            self._answers += fresh
+            self._answers.add(fresh)
             self._untold += [(r.request.context.lease, lateness(r)) for r in fresh]
             if len(self._untold) >= CLAIM_ROOM or any(lease.gap_ms for lease, _ in self._untold):
                 self._tell_answered()
@@ -251,7 +256,7 @@ class _Shift:
         """Parse a few responses only; the network must not wait long for its next turn."""
         until = time.monotonic() + PARSE_SECONDS
         while self._answers and time.monotonic() < until:
-            self._take(self._answers.popleft())
+            self._answers.process_next(self._take)
         for settled in self._reads.ended():
             self._store(settled)
 
@@ -268,6 +273,9 @@ class _Shift:
         room = self._room()
         if room <= 0 and self._fetcher.active >= self._tools.max_active:
             self._make_room(now)
+        if self._is_behind:
+            self._claim_for_others(now)
+            return
         if room <= 0 or (now < self._next_claim and not at_once):
             return
         if room < CLAIM_ROOM and self._answers:
@@ -275,16 +283,26 @@ class _Shift:
         self._tell_answered()
         before = time.time()
         leases = self._claim_again(now, room) or self._claim_due(now, room)
-        self._held.add(leases)
         self._next_claim = now if leases else now + look_again_in(self._next_due, self._live)
         self._hungry = not leases
-        self._worked_at = now if leases else self._worked_at
+        self._start(leases, now, before)
+        if leases and len(leases) >= room:
+            self._hints.ask_for_help()
+
+    def _claim_for_others(self, now: float) -> None:
+        """While many responses wait, claim for crawls that have none of them. They are looked for now and then."""
+        if now >= self._next_others and self._free > 0:
+            self._next_others = now + LOOK_SECONDS
+            self._tell_answered()
+            before = time.time()
+            self._start(self._claim_due(now, min(CLAIM_ROOM, self._free)), now, before)
+
+    def _start(self, leases: list[Lease], now: float, before: float) -> None:
         if leases:
-            self._next_due = 0.0
+            self._held.add(leases)
+            self._worked_at, self._next_due = now, 0.0
             start_by = now + start_within(self._tools.lease_seconds)
             self._launch(self._without_suspects(leases), before, start_by)
-            if len(leases) >= room:
-                self._hints.ask_for_help()
 
     def _claim_due(self, now: float, room: int) -> list[Lease]:
         if self._tools.few_slots is not None:
@@ -327,11 +345,13 @@ class _Shift:
         return self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live, free)
 
     def _unread(self) -> set[UUID]:
-        """Crawls that have enough responses which take long to be read. Others go on."""
+        """Crawls that have enough responses which wait to be read. Others go on."""
+        unread = self._answers.crawls() if self._is_behind else set()
         if not self._reads:
-            return set()
+            return unread
         is_much = sum(len(result.body) for result in self._reads.results) > MAX_UNREAD_BYTES
-        return {crawl_id for crawl_id, number in self._reads.waiting().items() if is_much or number >= MAX_UNREAD}
+        waiting = self._reads.waiting().items()
+        return unread | {crawl_id for crawl_id, number in waiting if is_much or number >= MAX_UNREAD}
 
     def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
         """Pairs whose requests do not keep a shift that is over time from its end."""
@@ -382,6 +402,11 @@ class _Shift:
         if self._careful:
             return 0 if self._is_busy else 1
         return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether so many responses wait that only crawls without any may claim."""
+        return len(self._answers) > MAX_UNPARSED - CLAIM_ROOM and not self._careful
 
     def _without_suspects(self, leases: list[Lease]) -> list[Lease]:
         """The leases without suspects, which are URLs that have lost each of their workers.
@@ -447,6 +472,7 @@ class _Shift:
         if not self._settled:
             self._oldest = time.monotonic()
         self._settled.append(settled)
+        self._new_urls += count_new_urls(settled)
 
     def _flush_if_due(self, *, stopping: bool) -> None:
         waiting = len(self._settled)
@@ -455,9 +481,10 @@ class _Shift:
         quiet = not self._fetcher.active and not self._answers
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
         hungry = self._hungry and self._fetcher.active < HUNGRY_ACTIVE
-        if waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or old or quiet or stopping:
+        is_full = waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or self._new_urls >= FLUSH_URLS
+        if is_full or old or quiet or stopping:
             self._tell_answered()
-            batch, self._settled = self._settled, []
+            batch, self._settled, self._new_urls = self._settled, [], 0
             queued = self._tools.write_batch(batch)
             self._held.settled(settled.lease for settled in batch)
             self._progressed.update(settled.lease.crawl_id for settled in batch)

@@ -2,14 +2,17 @@
 
 import time
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from crawler.bootstrap import judging
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import Kind, Lane
 from crawler.handlers.engine import few_slots, many_slots, work_shift
 from crawler.handlers.engine.few_slots import FewSlots
+from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.pages import bounded_reading
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine, InlineHints
@@ -197,3 +200,34 @@ def test_a_crawl_goes_on_while_the_first_pages_of_others_take_long_to_be_read(
         crawler.tools.engine.work_shift(Lane.HTTP, "shift", is_over)
     assert crawler.ends(stranger) == {"/": "done", "/a": "done"}
     assert [crawler.ends(one) for one in hostile] == 3 * [{"/": None}], "given back"
+
+
+def test_a_crawl_claims_and_is_processed_while_very_many_responses_of_another_wait(
+    crawler: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shift = crawler.tools.engine.work_shift
+    process, order = shift.process, list[UUID]()
+
+    def slowly(result: FetchResult, lane: Lane) -> LeaseResult:
+        lease = result.request.context.lease
+        if lease.kind is Kind.PAGE:
+            order.append(lease.crawl_id)
+            time.sleep(0.03 if lease.crawl_id == large.id else 0)
+        return process(result, lane)
+
+    monkeypatch.setattr(shift, "process", slowly)
+    pages = [f"/{number}" for number in range(60)]
+    with Site(tmp_path, hosts=2, pages=4) as site:
+        lay(site, {"/": pages, **dict.fromkeys(pages, ())}, host=0)
+        lay(site, {"/": ()}, host=1)
+        large = crawler.start(crawler.project(site.url("/", 0)), config=CONFIG)
+        started: list[CrawlJob] = []
+
+        def is_over() -> bool:
+            if not started and len(order) > 1:
+                started.append(crawler.start(crawler.project(site.url("/", 1)), config=CONFIG))
+            stats = crawler.tools.frontier.stats(started[0].id) if started else None
+            return bool(stats and stats.finished)
+
+        shift(Lane.HTTP, "shift", is_over)
+    assert order.index(started[0].id) < 30, "of 61"
