@@ -42,13 +42,13 @@ class Cells(NamedTuple):
 
     def hold(self, edit: BlockEdit) -> bool:
         """Whether both sides of an edit stand in one of these cells."""
-        return all(block is None or self._holds(block) for block in (edit.removed, edit.added))
+        return all(block is None or self.have(block) for block in (edit.removed, edit.added))
 
-    def _holds(self, block: Block) -> bool:
+    def have(self, cell: Block | Cell) -> bool:
         return (
-            (not self.columns or block.column in self.columns)
-            and (not self.headings or block.heading in self.headings)
-            and (not self.rows or block.row in self.rows)
+            (not self.columns or cell.column in self.columns)
+            and (not self.headings or cell.heading in self.headings)
+            and (not self.rows or cell.row in self.rows)
         )
 
     @property
@@ -78,7 +78,7 @@ class Columns:
         if edit.removed:
             self._varied[line_words(edit.removed.text)].add(_cell(edit.removed))
 
-    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> Cells:
+    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> list[Cells]:
         """The cells in which such lines varied, as far as there are others in which they never did.
 
         `kind`: the class of the value says what kind it is, as in a list of topics with their views. That holds for
@@ -88,7 +88,16 @@ class Columns:
         varied = self._varied[line]
         known = {cell for cell in varied if cell is not None}
         if not known or known != varied:
-            return Cells()
+            return [Cells()]
+        together = self._named(line, known, kind=kind, said=said)
+        if said or not self._takes_others(line, together, known):
+            return [together]
+        # The second column of one table and the third of another are not both live in each of them.
+        columns = sorted({cell[:2] for cell in known})
+        parts = [{cell for cell in known if cell[:2] == column} for column in columns]
+        return [self._by_rows(self._named(line, part, kind=kind), part) for part in parts]
+
+    def _named(self, line: str, known: set[Cell], *, kind: bool, said: bool = False) -> Cells:
         columns = {cell.column for cell in known}
         apart = tuple(sorted(columns)) if self._seen[line] - columns else ()
         if said:
@@ -98,11 +107,26 @@ class Columns:
             return Cells(apart, (), rows if len(known | self._stayed[line]) <= MOST_PROPERTIES else ())
         return Cells(apart, tuple(sorted({cell.heading for cell in known})), rows)
 
+    def _takes_others(self, line: str, cells: Cells, known: set[Cell]) -> bool:
+        """Whether these are also cells that stayed, in columns in which no value of theirs was seen to vary."""
+        columns = {cell[:2] for cell in known}
+        return any(cell[:2] not in columns and cells.have(cell) for cell in self._stayed[line])
+
     def _rows(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
         """The rows that varied, if others in the same columns stayed; none are all."""
         columns, rows = {cell[:2] for cell in known}, {cell.row for cell in known}
         others = any(cell[:2] in columns and cell.row not in rows for cell in self._stayed[line])
-        return tuple(sorted(rows)) if others and all(rows) and len(rows) <= MOST_ROWS else ()
+        return _names(rows) if others else ()
+
+    @staticmethod
+    def _by_rows(cells: Cells, known: Iterable[Cell]) -> Cells:
+        """A column without a heading is known by its rows."""
+        return cells if cells.name_it else cells._replace(rows=_names({cell.row for cell in known}))
+
+
+def _names(rows: set[str]) -> tuple[str, ...]:
+    """Rows as a rule names them; none if they have no names, or too many."""
+    return tuple(sorted(rows)) if all(rows) and len(rows) <= MOST_ROWS else ()
 
 
 def _cell(block: Block) -> Cell | None:

@@ -100,3 +100,25 @@ def test_a_rule_is_stored_with_its_headings_and_rows() -> None:
     assert [LearnedRule.from_value(rule.as_value()) for rule in rules] == rules
     assert [(rule.headings, rule.rows) for rule in rules] == [(("Wave",), ("Alpha", "Bravo", "Echo", "Golf"))]
     assert "under 'Wave' beside 'Alpha', 'Bravo'" in rules[0].words
+
+
+def wide(rows: Mapping[str, tuple[object, ...]], *headings: str) -> str:
+    head = "<tr>" + "".join(f"<th>{one}</th>" for one in headings) + "</tr>" if headings else ""
+    cells = "".join(f"<tr><td>{'</td><td>'.join(map(str, (name, *row)))}</td></tr>" for name, row in rows.items())
+    return f"<main><table>{head}{cells}</table></main>"
+
+
+def test_a_column_that_varies_in_one_table_is_another_in_the_next() -> None:
+    """The second column is live in one table and the third in the other: each has a column that stayed."""
+
+    def lines(at: int, stops: int = 44) -> str:
+        return wide({"Line 1": (at, 12), "Line 2": (at + 7, stops)})
+
+    def sensors(at: int) -> str:
+        return wide({"Line 1": (5, at), "Line 2": (6, at + 9)}, "Probe", "Limit", "Now")
+
+    looks = [looked_at(*map(page, (310, 422, 517))) for page in (lines, sensors)]
+    rules = rule_set(learn([one._replace(page=str(at)) for at, one in enumerate(looks)]))
+    assert left(lines(310), lines(615), rules) == []
+    assert left(sensors(310), sensors(615), rules) == []
+    assert left(lines(310), lines(310, 45), rules) == [("44", "45")]
