@@ -4,8 +4,10 @@ A cell is known by its column, by what the column's heading says, and by the fir
 to stay in one column or row while it varied in another keeps them apart.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
@@ -17,6 +19,7 @@ MOST_ROWS = 50
 """Rows that a rule names; with more of them it holds for all."""
 MOST_PROPERTIES = 12
 """A longer list of names and values is one of items."""
+_NO_DIGIT = re.compile(r"[^0-9]+")
 
 
 def line_words(text: str) -> str:
@@ -66,12 +69,19 @@ class Columns:
         self._stayed: dict[str, set[Cell]] = defaultdict(set)
 
     def saw(self, looks: Sequence[Sequence[Block]]) -> None:
-        """Take in the blocks at the place on one page, in all looks."""
+        """Take in the blocks at the place on one page, in all looks, the earliest first.
+
+        What was the same in two looks that followed each other stayed: an edit may lie before or after them. Only in a
+        column of nothing but counters a row that moved once is one more of them, though nobody came for a while.
+        """
         pages = [{cell: block.text for block in blocks if (cell := _cell(block))} for blocks in looks]
-        for cell, text in pages[0].items():
-            line = line_words(text)
+        shown = {cell: [page.get(cell) for page in pages] for cell in pages[1]}
+        moved = [(cell, texts) for cell, texts in shown.items() if len(set(texts)) > 1]
+        others = {cell[:2] for cell, texts in moved if not _grew(texts)}
+        for cell, texts in shown.items():
+            line = line_words(pages[1][cell])
             self._seen[line].add(cell.column)
-            if all(page.get(cell) == text for page in pages[1:]):
+            if len(set(texts)) == 1 or (cell[:2] in others and any(one == two for one, two in pairwise(texts))):
                 self._stayed[line].add(cell)
 
     def varied(self, edit: BlockEdit) -> None:
@@ -127,6 +137,12 @@ class Columns:
 def _names(rows: set[str]) -> tuple[str, ...]:
     """Rows as a rule names them; none if they have no names, or too many."""
     return tuple(sorted(rows)) if all(rows) and len(rows) <= MOST_ROWS else ()
+
+
+def _grew(texts: Iterable[str | None]) -> bool:
+    """Whether the number in a cell never fell, as that of views."""
+    numbers = [int(digits) if (digits := _NO_DIGIT.sub("", text or "")) else -1 for text in texts]
+    return numbers == sorted(numbers)
 
 
 def _cell(block: Block) -> Cell | None:

@@ -159,6 +159,11 @@ class TwoLooks(NamedTuple):
         """All looks, the first one first."""
         return [look for look in (self.first, self.second, self.before, self.after) if look is not None]
 
+    @property
+    def in_order(self) -> list[PageBlocks]:
+        """All looks, the earliest first."""
+        return [look for look in (self.before, self.first, self.second, self.after) if look is not None]
+
     def stayed_at(self, place: str) -> list[str] | None:
         """The lines at a place, if they were the same in all looks."""
         lines = self.first.lines_at(place)
@@ -370,7 +375,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, _SeenAt]) -> None:
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
                 _tell_how(here, varied[place], look.moments)
-                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.pages])
+                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:

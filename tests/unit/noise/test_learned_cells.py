@@ -122,3 +122,12 @@ def test_a_column_that_varies_in_one_table_is_another_in_the_next() -> None:
     assert left(lines(310), lines(615), rules) == []
     assert left(sensors(310), sensors(615), rules) == []
     assert left(lines(310), lines(310, 45), rules) == [("44", "45")]
+
+
+def test_a_row_that_was_edited_since_the_crawl_before_does_not_make_its_column_live() -> None:
+    def pool(main: int, plunge: int) -> str:
+        return inside(table({"Main": main, "Children": main + 3, "Plunge": plunge}, "Basin", "Water"))
+
+    before, first, second = pool(310, 12), pool(290, 14), pool(517, 14)
+    looks = TwoLooks("site/{name}", blocks(first), blocks(second), before=blocks(before))
+    assert left(before, first, rule_set(learn([looks]))) == [("12", "14")]
