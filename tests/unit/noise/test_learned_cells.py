@@ -131,3 +131,18 @@ def test_a_row_that_was_edited_since_the_crawl_before_does_not_make_its_column_l
     before, first, second = pool(310, 12), pool(290, 14), pool(517, 14)
     looks = TwoLooks("site/{name}", blocks(first), blocks(second), before=blocks(before))
     assert left(before, first, rule_set(learn([looks]))) == [("12", "14")]
+
+
+def test_a_cell_over_two_columns_moves_no_others() -> None:
+    """The sum below the servers is a row of their table, though one of its neighbours has fewer cells."""
+
+    def servers(now: int, limit: int = 300) -> str:
+        head = "<tr><th>Name</th><th colspan='2'>Sessions</th><th>State</th></tr>"
+        idle = f"<tr><td>oak</td><td colspan='2'>{now}</td><td>up</td></tr>"
+        cells = "".join(f"<td>{one}</td>" for one in ("All", now + 7, limit, "up"))
+        return f"<table>{head}{idle}<tr class='sum'>{cells}</tr></table>"
+
+    looks = [looked_at(*map(servers, (310, 290, 517)))]
+    rules = rule_set(learn(looks))
+    assert left(servers(310), servers(615), rules) == []
+    assert left(servers(310), servers(310, 350), rules) == [("300", "350")]
