@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, repeat
 from typing import NamedTuple, final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -44,6 +45,9 @@ _FLOWS = tag_ids(
 _ROWS = tag_ids("tr")
 _ROW_GROUPS = tag_ids("thead tbody tfoot")
 _HEADINGS = tag_ids("th")
+_CELLS = tag_ids("td th")
+_WIDEST = 1_000
+_SPAN = re.compile(r"[0-9]{1,4}").fullmatch
 _ITEMS = tag_ids("li dt dd td th")
 _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
@@ -375,6 +379,7 @@ class _Columns:
 
     def __init__(self) -> None:
         self._sizes: dict[int, int] = {}
+        self._widths: dict[int, int] = {}
         self._rows: dict[int, dict[int, _Cell]] = {}
         """The cells of each row; of what is no row none."""
         self._headings: dict[int, list[str]] = {}
@@ -393,19 +398,21 @@ class _Columns:
 
     def _cells(self, row: LexborNode) -> dict[int, _Cell]:
         if row.mem_id not in self._rows:
-            alike = any(one.tag_id == row.tag_id and self._size(one) == self._size(row) for one in _neighbours(row))
+            alike = any(one.tag_id == row.tag_id and self._width(one) == self._width(row) for one in _neighbours(row))
             self._rows[row.mem_id] = dict(self._named_cells(row)) if alike or self._is_below_headings(row) else {}
         return self._rows[row.mem_id]
 
     def _is_below_headings(self, row: LexborNode) -> bool:
-        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._size(row)
+        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._width(row)
 
     def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, _Cell]]:
         headings = self._headings_of(row) if row.tag_id in _ROWS else []
         first = ""
-        for at, cell in enumerate(row.iter()):
+        at = 0
+        for cell in row.iter():
             first = first if at else _said(cell)
             yield cell.mem_id, _Cell(at, headings[at] if at < len(headings) else "", first if at else "")
+            at += _span(cell)
 
     def _headings_of(self, row: LexborNode) -> list[str]:
         """What the first row of a table says, if all its cells are headings."""
@@ -418,13 +425,31 @@ class _Columns:
             head = table.css_first("tr")
             cells = list(head.iter()) if head is not None else []
             is_head = len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells)
-            self._headings[table.mem_id] = [_said(cell) for cell in cells] if is_head else []
+            self._headings[table.mem_id] = list(islice(_spread(cells), _WIDEST)) if is_head else []
         return self._headings[table.mem_id]
+
+    def _width(self, row: LexborNode) -> int:
+        """How many columns a row takes."""
+        if row.mem_id not in self._widths:
+            self._widths[row.mem_id] = sum(map(_span, row.iter()))
+        return self._widths[row.mem_id]
 
     def _size(self, node: LexborNode) -> int:
         if node.mem_id not in self._sizes:
             self._sizes[node.mem_id] = sum(1 for _ in node.iter())
         return self._sizes[node.mem_id]
+
+
+def _spread(headings: Iterable[LexborNode]) -> Iterator[str]:
+    """What each column's heading says; one may stand above several."""
+    for cell in headings:
+        yield from repeat(_said(cell), _span(cell))
+
+
+def _span(cell: LexborNode) -> int:
+    """How many columns a cell of a table takes."""
+    given = (cell.attributes.get("colspan") or "") if cell.tag_id in _CELLS else ""
+    return min(int(given), _WIDEST) or 1 if _SPAN(given) else 1
 
 
 def _said(cell: LexborNode) -> str:

@@ -4,8 +4,10 @@ A cell is known by its column, by what the column's heading says, and by the fir
 to stay in one column or row while it varied in another keeps them apart.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
@@ -17,6 +19,7 @@ MOST_ROWS = 50
 """Rows that a rule names; with more of them it holds for all."""
 MOST_PROPERTIES = 12
 """A longer list of names and values is one of items."""
+_NO_DIGIT = re.compile(r"[^0-9]+")
 
 
 def line_words(text: str) -> str:
@@ -42,13 +45,13 @@ class Cells(NamedTuple):
 
     def hold(self, edit: BlockEdit) -> bool:
         """Whether both sides of an edit stand in one of these cells."""
-        return all(block is None or self._holds(block) for block in (edit.removed, edit.added))
+        return all(block is None or self.have(block) for block in (edit.removed, edit.added))
 
-    def _holds(self, block: Block) -> bool:
+    def have(self, cell: Block | Cell) -> bool:
         return (
-            (not self.columns or block.column in self.columns)
-            and (not self.headings or block.heading in self.headings)
-            and (not self.rows or block.row in self.rows)
+            (not self.columns or cell.column in self.columns)
+            and (not self.headings or cell.heading in self.headings)
+            and (not self.rows or cell.row in self.rows)
         )
 
     @property
@@ -66,19 +69,26 @@ class Columns:
         self._stayed: dict[str, set[Cell]] = defaultdict(set)
 
     def saw(self, looks: Sequence[Sequence[Block]]) -> None:
-        """Take in the blocks at the place on one page, in all looks."""
+        """Take in the blocks at the place on one page, in all looks, the earliest first.
+
+        What was the same in two looks that followed each other stayed: an edit may lie before or after them. Only in a
+        column of nothing but counters a row that moved once is one more of them, though nobody came for a while.
+        """
         pages = [{cell: block.text for block in blocks if (cell := _cell(block))} for blocks in looks]
-        for cell, text in pages[0].items():
-            line = line_words(text)
+        shown = {cell: [page.get(cell) for page in pages] for cell in pages[1]}
+        moved = [(cell, texts) for cell, texts in shown.items() if len(set(texts)) > 1]
+        others = {cell[:2] for cell, texts in moved if not _grew(texts)}
+        for cell, texts in shown.items():
+            line = line_words(pages[1][cell])
             self._seen[line].add(cell.column)
-            if all(page.get(cell) == text for page in pages[1:]):
+            if len(set(texts)) == 1 or (cell[:2] in others and any(one == two for one, two in pairwise(texts))):
                 self._stayed[line].add(cell)
 
     def varied(self, edit: BlockEdit) -> None:
         if edit.removed:
             self._varied[line_words(edit.removed.text)].add(_cell(edit.removed))
 
-    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> Cells:
+    def apart(self, line: str, *, kind: bool = False, said: bool = False) -> list[Cells]:
         """The cells in which such lines varied, as far as there are others in which they never did.
 
         `kind`: the class of the value says what kind it is, as in a list of topics with their views. That holds for
@@ -88,7 +98,16 @@ class Columns:
         varied = self._varied[line]
         known = {cell for cell in varied if cell is not None}
         if not known or known != varied:
-            return Cells()
+            return [Cells()]
+        together = self._named(line, known, kind=kind, said=said)
+        if said or not self._takes_others(line, together, known):
+            return [together]
+        # The second column of one table and the third of another are not both live in each of them.
+        columns = sorted({cell[:2] for cell in known})
+        parts = [{cell for cell in known if cell[:2] == column} for column in columns]
+        return [self._by_rows(self._named(line, part, kind=kind), part) for part in parts]
+
+    def _named(self, line: str, known: set[Cell], *, kind: bool, said: bool = False) -> Cells:
         columns = {cell.column for cell in known}
         apart = tuple(sorted(columns)) if self._seen[line] - columns else ()
         if said:
@@ -98,11 +117,32 @@ class Columns:
             return Cells(apart, (), rows if len(known | self._stayed[line]) <= MOST_PROPERTIES else ())
         return Cells(apart, tuple(sorted({cell.heading for cell in known})), rows)
 
+    def _takes_others(self, line: str, cells: Cells, known: set[Cell]) -> bool:
+        """Whether these are also cells that stayed, in columns in which no value of theirs was seen to vary."""
+        columns = {cell[:2] for cell in known}
+        return any(cell[:2] not in columns and cells.have(cell) for cell in self._stayed[line])
+
     def _rows(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
         """The rows that varied, if others in the same columns stayed; none are all."""
         columns, rows = {cell[:2] for cell in known}, {cell.row for cell in known}
         others = any(cell[:2] in columns and cell.row not in rows for cell in self._stayed[line])
-        return tuple(sorted(rows)) if others and all(rows) and len(rows) <= MOST_ROWS else ()
+        return _names(rows) if others else ()
+
+    @staticmethod
+    def _by_rows(cells: Cells, known: Iterable[Cell]) -> Cells:
+        """A column without a heading is known by its rows."""
+        return cells if cells.name_it else cells._replace(rows=_names({cell.row for cell in known}))
+
+
+def _names(rows: set[str]) -> tuple[str, ...]:
+    """Rows as a rule names them; none if they have no names, or too many."""
+    return tuple(sorted(rows)) if all(rows) and len(rows) <= MOST_ROWS else ()
+
+
+def _grew(texts: Iterable[str | None]) -> bool:
+    """Whether the number in a cell never fell, as that of views."""
+    numbers = [int(digits) if (digits := _NO_DIGIT.sub("", text or "")) else -1 for text in texts]
+    return numbers == sorted(numbers)
 
 
 def _cell(block: Block) -> Cell | None:

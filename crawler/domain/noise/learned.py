@@ -159,6 +159,11 @@ class TwoLooks(NamedTuple):
         """All looks, the first one first."""
         return [look for look in (self.first, self.second, self.before, self.after) if look is not None]
 
+    @property
+    def in_order(self) -> list[PageBlocks]:
+        """All looks, the earliest first."""
+        return [look for look in (self.before, self.first, self.second, self.after) if look is not None]
+
     def stayed_at(self, place: str) -> list[str] | None:
         """The lines at a place, if they were the same in all looks."""
         lines = self.first.lines_at(place)
@@ -250,8 +255,10 @@ class _Seen:
         """Pages on which something at the place was another a moment later."""
         self.varied = 0
         """Pages on which it was another again in a third look."""
+        self.reordered = 0
+        """Those of them on which only the order was another."""
         self.blocks = 0
-        """Blocks at the place on those pages."""
+        """Blocks at the place on pages on which it varied."""
         self.edits = 0
         self.how: set[Varies] = set()
         self.priced = False
@@ -274,6 +281,11 @@ class _Seen:
         """Whether too many pages have another thing at the place: lines that stayed, and are no part of a rotation."""
         others = sum(not self.shown.issuperset(lines) for lines in self.stayed)
         return others > OTHERS * self.compared
+
+    @property
+    def is_ordered_elsewhere(self) -> bool:
+        """Whether too many pages kept their order there while something else varied."""
+        return self.varied - self.reordered > OTHERS * self.compared
 
     @property
     def mostly_varies(self) -> bool:
@@ -363,7 +375,7 @@ def _observe(look: TwoLooks, seen: Mapping[str, _SeenAt]) -> None:
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
                 _tell_how(here, varied[place], look.moments)
-                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.pages])
+                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
 
 
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
@@ -422,6 +434,7 @@ def _but_ages(values: list[ValueChange], moments: Moments) -> list[ValueChange]:
 
 def _tell_how(here: _Seen, varied: list[_Varied], moments: Moments) -> None:
     if _is_order([one.edit for one in varied]):
+        here.reordered += 1
         here.how.add(Varies.ORDER)
         return
     for one in varied:
@@ -521,6 +534,8 @@ def _rules_at(place: str, scopes: _SeenAt, scope: _Scope = _SITE) -> list[Learne
         ]
     rules = _PlaceRules(place, scope, seen).learned()
     kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    if seen.is_ordered_elsewhere:
+        kept = [rule for rule in kept if rule.varies is not Varies.ORDER]
     known = {(rule.varies, rule.line) for rule in kept if rule.names_its_line}
     if not below or len(known) == len(rules):
         return rules
@@ -579,8 +594,9 @@ class _PlaceRules:
         if self._masks_all_values:
             return [self._rule(Varies.VALUES, keeps=self._fixed_lines)]
         return [
-            self._rule(Varies.VALUES, line, values=tuple(sorted(values)), cells=self._cells(line))
+            self._rule(Varies.VALUES, line, values=tuple(sorted(values)), cells=cells)
             for line, values in sorted(seen.lines.items())[:MOST_LINES]
+            for cells in self._cells(line)
         ]
 
     def _rule(
@@ -597,7 +613,7 @@ class _PlaceRules:
         shape = None if page else shape
         return LearnedRule(self._place, varies, shape, line, keeps, values, columns, page, headings, rows)
 
-    def _cells(self, line: str) -> Cells:
+    def _cells(self, line: str) -> list[Cells]:
         kind = is_named(_last_step(self._place))
         return self._seen.columns.apart(line, kind=kind, said=names_a_line(line))
 
@@ -605,7 +621,7 @@ class _PlaceRules:
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
             return False
-        if any(map(any, map(self._cells, self._seen.lines))):
+        if any(any(cells) for line in self._seen.lines for cells in self._cells(line)):
             return False
         if len(self._fixed_lines) > MOST_KEPT:
             return False

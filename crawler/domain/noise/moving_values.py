@@ -23,7 +23,7 @@ _JOINT = rf"(?:(?:,|\s[–—|-])?\s(?:{AT}\s)?|\s?[(（][月火水木金土日�
 _VALUE = late(
     rf"(?<![^\W{_EAST}])(?P<moment>{_MOMENT}(?:{_JOINT}{_MOMENT})*(?:,?\s{DOTTED})?)(?:(?![^\W{_EAST}])|{GLUED})"
     r"|(?P<token>(?<!\w)(?<!\w\.)(?=[0-9A-Za-z])(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
-    r"|(?P<number>(?:(?<![\w-])[-−])?\d+(?:[.,'\u202f\u00a0 ]\d{3})*(?:[.,]\d+)*)",
+    r"|(?P<number>(?:(?<![\w-])[-−])?(?:\d{1,3}(?:[.,'\u202f\u00a0 ]\d{3}(?!\d))+|\d+)(?:[.,]\d+)*)",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(r"(# \w+?)s\b")

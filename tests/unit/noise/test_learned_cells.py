@@ -100,3 +100,49 @@ def test_a_rule_is_stored_with_its_headings_and_rows() -> None:
     assert [LearnedRule.from_value(rule.as_value()) for rule in rules] == rules
     assert [(rule.headings, rule.rows) for rule in rules] == [(("Wave",), ("Alpha", "Bravo", "Echo", "Golf"))]
     assert "under 'Wave' beside 'Alpha', 'Bravo'" in rules[0].words
+
+
+def wide(rows: Mapping[str, tuple[object, ...]], *headings: str) -> str:
+    head = "<tr>" + "".join(f"<th>{one}</th>" for one in headings) + "</tr>" if headings else ""
+    cells = "".join(f"<tr><td>{'</td><td>'.join(map(str, (name, *row)))}</td></tr>" for name, row in rows.items())
+    return f"<main><table>{head}{cells}</table></main>"
+
+
+def test_a_column_that_varies_in_one_table_is_another_in_the_next() -> None:
+    """The second column is live in one table and the third in the other: each has a column that stayed."""
+
+    def lines(at: int, stops: int = 44) -> str:
+        return wide({"Line 1": (at, 12), "Line 2": (at + 7, stops)})
+
+    def sensors(at: int) -> str:
+        return wide({"Line 1": (5, at), "Line 2": (6, at + 9)}, "Probe", "Limit", "Now")
+
+    looks = [looked_at(*map(page, (310, 422, 517))) for page in (lines, sensors)]
+    rules = rule_set(learn([one._replace(page=str(at)) for at, one in enumerate(looks)]))
+    assert left(lines(310), lines(615), rules) == []
+    assert left(sensors(310), sensors(615), rules) == []
+    assert left(lines(310), lines(310, 45), rules) == [("44", "45")]
+
+
+def test_a_row_that_was_edited_since_the_crawl_before_does_not_make_its_column_live() -> None:
+    def pool(main: int, plunge: int) -> str:
+        return inside(table({"Main": main, "Children": main + 3, "Plunge": plunge}, "Basin", "Water"))
+
+    before, first, second = pool(310, 12), pool(290, 14), pool(517, 14)
+    looks = TwoLooks("site/{name}", blocks(first), blocks(second), before=blocks(before))
+    assert left(before, first, rule_set(learn([looks]))) == [("12", "14")]
+
+
+def test_a_cell_over_two_columns_moves_no_others() -> None:
+    """The sum below the servers is a row of their table, though one of its neighbours has fewer cells."""
+
+    def servers(now: int, limit: int = 300) -> str:
+        head = "<tr><th>Name</th><th colspan='2'>Sessions</th><th>State</th></tr>"
+        idle = f"<tr><td>oak</td><td colspan='2'>{now}</td><td>up</td></tr>"
+        cells = "".join(f"<td>{one}</td>" for one in ("All", now + 7, limit, "up"))
+        return f"<table>{head}{idle}<tr class='sum'>{cells}</tr></table>"
+
+    looks = [looked_at(*map(servers, (310, 290, 517)))]
+    rules = rule_set(learn(looks))
+    assert left(servers(310), servers(615), rules) == []
+    assert left(servers(310), servers(310, 350), rules) == [("300", "350")]

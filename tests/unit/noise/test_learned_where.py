@@ -121,3 +121,22 @@ def test_one_word_names_a_line_on_pages_of_one_kind() -> None:
     rules = learn([looked_at(f"p{at}", *map(product.format, some), shape=shape) for at, some in enumerate(tags)])
     assert lines_left(product.format("d4winbsfja5"), product.format("3exhakfboem"), rules, "p7", shape) == 0
     assert lines_left(product.format("d4winbsfja5"), product.format("3exhakfboem"), rules, "p7", "site/a") == 1
+
+
+def test_an_order_that_varies_on_one_page_counts_where_only_numbers_vary() -> None:
+    """Both have a bare table: in one the rows are shuffled, in the others a number is live."""
+
+    def table(*rows: tuple[str, object]) -> str:
+        cells = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+        return f"<main><table>{cells}</table></main>"
+
+    def garage(free: int, *names: str) -> str:
+        return table(*zip(names or ("Market", "Station"), ("Anna", "Bo"), strict=True), ("Free", free))
+
+    singers = [("Fritz", "tenor"), ("Gerd", "bass"), ("Ines", "alto")]
+    orders = [singers, singers[1:] + singers[:1], singers[2:] + singers[:2]]
+    mixed = looked_at("mixed", *(table(*order) for order in orders))
+    live = [looked_at(name, *map(garage, (31, 42, 57))) for name in "abc"]
+    rules = learn([mixed, mixed._replace(page="more"), *live])
+    assert lines_left(table(*orders[0]), table(*orders[2]), rules, "mixed") == 0
+    assert lines_left(garage(31), garage(31, "Station", "Market"), rules, "a") > 0

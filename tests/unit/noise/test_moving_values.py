@@ -203,3 +203,9 @@ def test_a_mark_that_the_page_has_itself_is_a_word(old: str, new: str) -> None:
 def test_values_beside_such_a_mark_are_values() -> None:
     (change,) = value_changes("C# 5 lessons", "C# 6 lessons") or []
     assert (change.old, change.new) == ("5", "6")
+
+
+def test_a_year_before_a_counter_is_a_number_of_its_own() -> None:
+    """Only groups of three digits, after one to three, are one number."""
+    assert [one[1] for one in skeleton("Fair 2026 407 readers").values] == ["2026", "407"]
+    assert [one[1] for one in skeleton("12 4075 readers of 1 204 567,50").values] == ["12", "4075", "1 204 567,50"]
