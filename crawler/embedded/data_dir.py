@@ -49,10 +49,12 @@ def disk_full(data_dir: Path) -> DataDirUnusable:
 
 def _check_ours(data_dir: Path) -> None:
     marker = data_dir / MARKER
+    # Before the marker is looked for: another process of ours may just make it, and then what it marks.
+    foreign = sorted(entry.name for entry in data_dir.iterdir() if entry.name not in HARMLESS)
     if marker.exists():
         if marker.stat().st_uid != os.geteuid():
             raise DataDirUnusable(_of_another_user(data_dir, marker.stat().st_uid))
-    elif foreign := sorted(entry.name for entry in data_dir.iterdir() if entry.name not in HARMLESS):
+    elif foreign:
         raise DataDirUnusable(
             f"{data_dir} already holds other things ({', '.join(foreign[:3])}); {OTHER}, new or empty."
         )

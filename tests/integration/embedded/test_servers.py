@@ -505,6 +505,20 @@ def test_a_directory_with_other_things_in_it_is_refused_and_left_alone(tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_two_that_begin_with_a_new_directory_at_the_same_moment_share_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = Path.iterdir
+
+    def prepared_by_another(folder: Path) -> Iterator[Path]:
+        monkeypatch.setattr(Path, "iterdir", listed)
+        data_dir.prepare_data_dir(tmp_path / "new")
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", prepared_by_another)
+    assert data_dir.prepare_data_dir(tmp_path / "new") == tmp_path / "new"
+
+
 def test_a_file_is_refused_as_data_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "is not a directory" in refusal(tmp_path / "file").message
