@@ -20,17 +20,31 @@ def test_a_run_shows_a_few_changed_lines_and_none_to_programs(
     paths = [f"/p{number}" for number in range(watch_crawl.SHOWN_PAGES + 1)]
     lay(site, {"/": paths, **{path: page(title=path, body=f"<p>Old words of {path}.</p>") for path in paths}})
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    lay(site, {path: page(title=path, body=f"<p>New words of {path}.</p>") for path in paths})
+    words = dict(zip(paths, ("ash", "birch", "cedar", "elm", "fir", "hazel"), strict=False))
+    lay(site, {path: page(title=path, body=f"<p>New words of {words[path]}.</p>") for path in paths})
     second = crawler.again(first)
     order = Order(parse(site.url()), "site", {})
     capsys.readouterr()
     assert watch_crawl._conclude(crawler.tools, second, order, as_json=False) == 0
     shown = capsys.readouterr().out
     assert "- Old words of /p0." in shown
-    assert "+ New words of /p0." in shown
+    assert "+ New words of ash." in shown
     assert shown.count("New words") == watch_crawl.SHOWN_PAGES
     assert watch_crawl._conclude(crawler.tools, second, order, as_json=True) == 0
     assert "New words" not in capsys.readouterr().out
+
+
+def test_a_run_shows_one_edit_of_all_pages_once(
+    crawler: Engine, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [f"/p{number}" for number in range(6)]
+    lay(site, {"/": paths, **{path: page(title=path, body=f"<p>Old words of {path}.</p>") for path in paths}})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {path: page(title=path, body=f"<p>New words of {path}.</p>") for path in paths})
+    second = crawler.again(first)
+    capsys.readouterr()
+    assert watch_crawl._conclude(crawler.tools, second, Order(parse(site.url()), "site", {}), as_json=False) == 0
+    assert "* on 6 pages, for example: “Old words of /p0.” → “New words of /p0.”" in capsys.readouterr().out
 
 
 @pytest.mark.further

@@ -30,7 +30,7 @@ with on_first_use():
     from crawler.domain.diffs.text_diff import TextDiff
     from crawler.entrypoints.cli.actions.page_changes import page_named, show_page
     from crawler.entrypoints.cli.backend.service_errors import told_as_ours
-    from crawler.entrypoints.cli.screen.changed_text import show_text
+    from crawler.entrypoints.cli.screen.changed_text import show_template_edit, show_text
     from crawler.entrypoints.cli.screen.diff_lines import changed_lines
     from crawler.entrypoints.cli.screen.next_step import after_changes, command_line
     from crawler.entrypoints.cli.screen.stderr import Stderr
@@ -215,10 +215,7 @@ def _show_watched(screen: Console, found: CrawlChanges) -> None:
 
 def _show_noise(screen: Console, found: CrawlChanges) -> None:
     for edit in found.template_changes:
-        sides = (clean(f"“{text}”") if text else Text("nothing") for text in (edit.removed, edit.added))
-        became = Text(" → ").join(sides)
-        on = f"on {count(edit.pages, 'page')}{', for example' if edit.own_values else ''}: "
-        screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)
+        show_template_edit(screen, edit.pages, edit.removed, edit.added, own_values=edit.own_values)
     if found.by_hash_pages:
         large = f"{count(found.by_hash_pages, 'page')} too large to weigh: changed by hash."
         screen.print(large, style="yellow", soft_wrap=True)

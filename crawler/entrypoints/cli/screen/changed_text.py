@@ -1,6 +1,7 @@
 """What changed in the text of one page, line by line."""
 
 from rich.console import Console
+from rich.text import Text
 
 from crawler.domain.changes.summary import PageText
 from crawler.entrypoints.cli.screen.diff_lines import changed_lines
@@ -24,3 +25,12 @@ def show_text(screen: Console, page: PageText, *, title: bool = True) -> None:
         screen.print(clean(said), style="dim", soft_wrap=True)
     if page.note or not page.lines:
         screen.print(clean(page.note or _NO_LINES), style="dim")
+
+
+def show_template_edit(
+    screen: Console, pages: int, removed: str | None, added: str | None, *, own_values: bool
+) -> None:
+    """One edit that many pages have. `own_values`: each has a value of its own in it, and this is an example."""
+    became = Text(" → ").join(clean(f"“{text}”") if text else Text("nothing") for text in (removed, added))
+    on = f"on {count(pages, 'page')}{', for example' if own_values else ''}: "
+    screen.print(Text.assemble(("* ", "magenta"), on, became), soft_wrap=True)

@@ -18,7 +18,7 @@ from crawler.entrypoints.cli.backend.session import session
 from crawler.entrypoints.cli.error_exit import quiet_logs
 from crawler.entrypoints.cli.input.option_names import told_in_options
 from crawler.entrypoints.cli.input.run_options import Order
-from crawler.entrypoints.cli.screen.changed_text import show_text
+from crawler.entrypoints.cli.screen.changed_text import show_template_edit, show_text
 from crawler.entrypoints.cli.screen.closing_words import check_completed, show_summary
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
@@ -236,9 +236,13 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
 
 def _show_words(tools: App, crawl: CrawlJob) -> None:
     """The first changed lines; the rest is for 'crawler changes'."""
-    if crawl.change_summary and crawl.change_summary["changed_page_urls"]:
+    found = crawl.change_summary or {}
+    if found.get("changed_page_urls"):
         for page in tools.changes.describe.texts(crawl, SHOWN_PAGES, SHOWN_LINES):
             show_text(console(), page)
+    for edit in found.get("template_changes", ())[:SHOWN_PAGES]:
+        sides = edit["removed"], edit["added"]
+        show_template_edit(console(), edit["pages"], *sides, own_values=edit.get("own_values", False))
 
 
 def _export(tools: App, crawl: CrawlJob, place: ExportPlace, formats: Sequence[ExportFormat]) -> None:
