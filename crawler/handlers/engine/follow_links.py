@@ -16,7 +16,7 @@ from crawler.domain.engine.ledger import Found, Source, UrlKey
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
-from crawler.domain.urls.url import QueryRule, Url, digest, normalize, parse, read
+from crawler.domain.urls.url import QueryRule, Url, digest, host_of, normalize, parse, read
 from crawler.handlers.engine.crawl_context import CrawlContext
 from crawler.handlers.engine.lease_result import LeaseResult
 
@@ -67,12 +67,22 @@ class FollowLinks:
         for crawl_id, group in by_crawl.items():
             seconds = LINK_SECONDS / len(by_crawl) + LINK_EACH_SECONDS * sum(map(_count, group))
             until = time.thread_time() + seconds
+            depths.update(self._depths_ahead(group))
             leads = list(_leads_until(until, group, depths))
             self._admit(group[0].context, leads, children, until)
             children.found.extend(self._unusable(group, depths))
             if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
                 children.entries.setdefault(crawl_id, []).extend(sitemaps)
         return children
+
+    def _depths_ahead(self, group: Sequence[LeaseResult]) -> Iterable[tuple[UrlKey, int]]:
+        """How deep pages are whose links are written ahead. One that is nearer in the end brings its links nearer."""
+        keys = [settled.key for settled in group if settled.is_ahead]
+        if not keys:
+            return
+        names = [key.normalized_url for key in keys]
+        known = self._frontier.known(keys[0].crawl_id, list(map(digest, names)), list(map(host_of, names)))
+        yield from ((key, depth) for key, depth in zip(keys, known, strict=True) if depth is not None)
 
     def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children, until: float) -> None:
         """Queue new URLs. URLs seen at the same depth or less are dropped before they cost a database row."""
@@ -169,6 +179,8 @@ def _count(settled: LeaseResult) -> int:
 def _leads_until(until: float, group: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Iterable[_Lead]:
     """The leads of these pages, as many as can be judged in time. The others stay as if nobody had linked them."""
     for settled in group:
+        if settled.is_ahead and settled.key not in depths and not settled.listed:
+            continue  # nobody knows how deep these links are before their page is written
         for lead in _leads(settled, depths.get(settled.key, 0)):
             yield lead
             if time.thread_time() > until:

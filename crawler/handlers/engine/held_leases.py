@@ -47,6 +47,11 @@ class HeldLeases:
         now = time.monotonic()
         return [Holding(lease.crawl_id, now - since, name) for name, (lease, since) in self._held.items()]
 
+    def are_older(self, seconds: float) -> set[tuple[str, int]]:
+        """Names of leases that were claimed so long ago."""
+        before = time.monotonic() - seconds
+        return {name for name, (_, since) in self._held.items() if since < before}
+
     def give_back(self, leases: Sequence[Lease], *, asked: bool = True) -> None:
         """Release leases for other workers, without counting a loss. `asked`: their requests may have been sent."""
         if not asked:

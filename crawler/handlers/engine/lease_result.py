@@ -70,6 +70,8 @@ class LeaseResult:
     """The page was fetched both ways, and what the server sent says what the browser showed."""
     finding: Findings | None = None
     picture: Picture | None = None
+    is_ahead: bool = False
+    """Some of the URLs that a response names, written before it because there are many. Its lease goes on."""
 
 
 def count_new_urls(settled: LeaseResult) -> int:

@@ -10,7 +10,7 @@ only one at a time has long, and the crawl that used least time comes first.
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,6 +19,7 @@ from uuid import UUID
 from greenlet import getcurrent, greenlet
 
 from crawler.domain.crawls.fetching import FetchResult
+from crawler.domain.crawls.frontier import Lease
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.request_ticket import RequestTicket
 from crawler.handlers.pages.bounded_reading import TookLonger
@@ -68,9 +69,13 @@ class _Waiting:
     error: BaseException | None = None
 
     @property
-    def crawl_id(self) -> UUID:
+    def lease(self) -> Lease:
         ticket: RequestTicket = self.result.request.context
-        return ticket.lease.crawl_id
+        return ticket.lease
+
+    @property
+    def crawl_id(self) -> UUID:
+        return self.lease.crawl_id
 
     def run(self) -> None:
         began = time.monotonic()
@@ -104,6 +109,8 @@ class SlowReads:
         """Nobody waits for them any more, but they have a place until they end."""
         self._used: defaultdict[UUID, float] = defaultdict(float)
         """Time that reads of each crawl took, since something waits."""
+        self.held_back: Set[UUID] = frozenset()
+        """Crawls of which nothing is read now."""
 
     def __call__(self, read: Read) -> Any:
         """What the read finds. Called while a response is processed, it lets the shift go on meanwhile."""
@@ -140,12 +147,12 @@ class SlowReads:
         """How many responses of each crawl wait."""
         return Counter(result.request.context.lease.crawl_id for result in self.results)
 
-    def leave(self) -> list[FetchResult]:
-        """Wait for none of them any more. What waited is returned."""
-        results = self.results
-        self._left.update(self._running)
-        self._first.clear()
-        self._again.clear()
+    def leave(self, is_meant: Callable[[Lease], bool] = lambda _: True) -> list[FetchResult]:
+        """Wait for those of these leases no more. What waited is returned."""
+        results = [result for result in self.results if is_meant(result.request.context.lease)]
+        self._left.update(one for one in self._running if is_meant(one.lease))
+        self._first = [one for one in self._first if not is_meant(one.lease)]
+        self._again = [one for one in self._again if not is_meant(one.lease)]
         self._idle = None
         return results
 
@@ -171,6 +178,7 @@ class SlowReads:
         slow = {one.crawl_id for one in self._again}
         # Who has a page that takes long is likely to have more: they wait until it is read, and waste no short tries.
         waiting = [one for one in self._first if one.crawl_id not in slow] or (self._again if may_be_long else [])
+        waiting = [one for one in waiting if one.crawl_id not in self.held_back] if self.held_back else waiting
         if not waiting:
             return None
         one = min(waiting, key=lambda one: self._used[one.crawl_id])

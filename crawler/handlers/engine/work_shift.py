@@ -27,12 +27,13 @@ from crawler.handlers.engine.answers import Answers
 from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
-from crawler.handlers.engine.lease_result import LeaseResult, count_new_urls, log_request
+from crawler.handlers.engine.lease_result import LeaseResult, log_request
 from crawler.handlers.engine.many_slots import ManySlots, is_short
 from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
 from crawler.handlers.engine.shift_hints import ShiftHints
 from crawler.handlers.engine.slow_reads import SlowReads
+from crawler.handlers.engine.unwritten import Unwritten
 from crawler.handlers.engine.write_batch import WriteBatch
 
 log = telemetry.logger(__name__)
@@ -46,8 +47,6 @@ MAX_UNREAD_BYTES = 128 * 1024 * 1024
 CLAIM_ROOM = 16
 PARSE_SECONDS = 0.008
 FLUSH_ROWS = 128
-FLUSH_URLS = 2000
-"""New URLs after which a batch is written: more of them would hold up the loop for long."""
 FLUSH_SECONDS = 0.25
 HUNGRY_ROWS = 8
 HUNGRY_ACTIVE = 4
@@ -146,9 +145,9 @@ class _Shift:
         knows them."""
         self._untold: list[tuple[Lease, int]] = []
         """Responses that were not reported to the frontier yet."""
-        self._settled: list[LeaseResult] = []
-        self._new_urls = 0
-        """That these name, about."""
+        self._unwritten = Unwritten()
+        self._passed_over: set[UUID] = set()
+        """Crawls whose long lists waited too long. While others are written, no more of theirs are fetched."""
         self._oldest = 0.0
         self._touched: set[UUID] = set()
         self._progressed: set[UUID] = set()
@@ -163,7 +162,7 @@ class _Shift:
         self._hungry = False
         self._hungry_rows = HUNGRY_ROWS
         self._next_beat = 0.0
-        self._next_look = 0.0
+        self._next_look = self._next_old = 0.0
         self._held = HeldLeases(tools.frontier, tools.fetcher, lane, tools.unlogged)
         self._careful = False
         self._over_time = False
@@ -182,8 +181,9 @@ class _Shift:
             self._over_time = now >= deadline
             stopping = self._over_time and (now >= latest or not self._is_held_up)
             if stopping and not self._should_stop():
-                self._leave_reads()
+                self._leave(lambda _: True)
             self._drive(now, stopping=stopping)
+            self._leave_old(now)
             self._flush_if_due(stopping=stopping)
             if self._is_busy and now < stop_by:
                 self._finish_others(now)
@@ -194,10 +194,21 @@ class _Shift:
             if (self._next_due is None or self._next_due > IDLE_SECONDS) and not self._lingers(now):
                 return self._end("idle")
 
-    def _leave_reads(self) -> None:
-        """Give back what takes long to be read: it has held the shift up for as long as it may."""
-        for result in self._reads.leave():
+    def _leave(self, is_meant: Callable[[Lease], bool]) -> None:
+        """Give back what takes long to be read or written: it has held the shift up for as long as it may."""
+        for result in (*self._reads.leave(is_meant), *self._answers.leave(is_meant)):
             self._excuse(result)
+        if leases := self._unwritten.leave(is_meant):
+            log.info("long_lists_given_back", number=len(leases))
+            self._held.give_back(leases)
+            self._passed_over.update(lease.crawl_id for lease in leases)
+
+    def _leave_old(self, now: float) -> None:
+        """Give back what waits for so long that its lease could expire meanwhile, which would count as a loss."""
+        if now >= self._next_old and (self._reads or self._unwritten.has_more):
+            self._next_old = now + LOOK_WAITING_SECONDS
+            if old := self._held.are_older(self._tools.lease_seconds / 2):
+                self._leave(lambda lease: (lease.host, lease.token) in old)
 
     def _lingers(self, now: float) -> bool:
         """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""
@@ -206,13 +217,13 @@ class _Shift:
     @property
     def _is_held_up(self) -> bool:
         """Whether only pages that take long keep the shift from its end. Others that are due do not wait for that."""
-        if self._reads:
+        if self._reads or self._unwritten.has_more:
             return True
         return any(holds_up(one.seconds) or one.crawl_id in self._holding_up for one in self._held.holdings())
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self._fetcher.active or self._answers or self._reads or self._settled)
+        return bool(self._fetcher.active or self._answers.has_any or self._reads or self._unwritten)
 
     def lose(self) -> None:
         """After an unforeseen error: let each lease expire and count as a loss, because a response may be the cause."""
@@ -254,6 +265,9 @@ class _Shift:
 
     def _parse(self) -> None:
         """Parse a few responses only; the network must not wait long for its next turn."""
+        crowded = self._unwritten.crowded()
+        self._answers.hold_back(crowded)
+        self._reads.held_back = crowded
         until = time.monotonic() + PARSE_SECONDS
         while self._answers and time.monotonic() < until:
             self._answers.process_next(self._take)
@@ -345,8 +359,9 @@ class _Shift:
         return self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live, free)
 
     def _unread(self) -> set[UUID]:
-        """Crawls that have enough responses which wait to be read. Others go on."""
-        unread = self._answers.crawls() if self._is_behind else set()
+        """Crawls that have enough responses which wait to be read or written. Others go on."""
+        unread = self._unwritten.crowded() | (self._answers.crawls() if self._is_behind else set())
+        unread |= self._passed_over if self._unwritten.has_more else set()
         if not self._reads:
             return unread
         is_much = sum(len(result.body) for result in self._reads.results) > MAX_UNREAD_BYTES
@@ -356,7 +371,7 @@ class _Shift:
     def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
         """Pairs whose requests do not keep a shift that is over time from its end."""
         slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
-        slow.update(self._reads.waiting())
+        slow.update(self._reads.waiting(), self._unwritten.long())
         return [pair for pair in pairs if pair[0] not in slow]
 
     @property
@@ -469,27 +484,27 @@ class _Shift:
     # -- settling ---------------------------------------------------------------------------
 
     def _add(self, settled: LeaseResult) -> None:
-        if not self._settled:
+        if not self._unwritten:
             self._oldest = time.monotonic()
-        self._settled.append(settled)
-        self._new_urls += count_new_urls(settled)
+        self._unwritten.add(settled)
 
     def _flush_if_due(self, *, stopping: bool) -> None:
-        waiting = len(self._settled)
+        waiting = len(self._unwritten)
         if not waiting:
             return
         quiet = not self._fetcher.active and not self._answers
         old = time.monotonic() - self._oldest >= FLUSH_SECONDS
         hungry = self._hungry and self._fetcher.active < HUNGRY_ACTIVE
-        is_full = waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or self._new_urls >= FLUSH_URLS
+        is_full = waiting >= (self._hungry_rows if hungry else FLUSH_ROWS) or self._unwritten.is_full
         if is_full or old or quiet or stopping:
             self._tell_answered()
-            batch, self._settled, self._new_urls = self._settled, [], 0
+            batch = self._unwritten.take()
             queued = self._tools.write_batch(batch)
-            self._held.settled(settled.lease for settled in batch)
+            ended = [settled for settled in batch if not settled.is_ahead]
+            self._held.settled(settled.lease for settled in ended)
             self._progressed.update(settled.lease.crawl_id for settled in batch)
             self._later_ones.update(one.lease.crawl_id for one in batch if one.context.crawl.goes_later)
-            if any(is_suspect(settled.lease) for settled in batch):
+            if any(is_suspect(settled.lease) for settled in ended):
                 self._careful = False
             # Settling may make something due: robots.txt makes its host's pages due, a page its links.
             self._next_claim = self._next_due = 0.0
@@ -503,7 +518,9 @@ class _Shift:
     def _patience(self) -> float:
         """How long to wait for the network in this round."""
         active = self._fetcher.active
-        if not active and (self._settled or time.monotonic() >= self._next_claim):
+        if self._unwritten.has_more:
+            return 0.0
+        if not active and (self._unwritten or time.monotonic() >= self._next_claim):
             return POLL_SECONDS if self._reads else 0.0  # what waits here is written, or claimed first
         # Hosts with a delay wait to hear when their request was sent.
         longest = 2 * POLL_SECONDS if active or self._reads else LOOK_SECONDS

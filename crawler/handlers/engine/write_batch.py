@@ -166,6 +166,8 @@ class WriteBatch:
         return [*first, *second], Children(found, entries, [*first_children.shorter, *second_children.shorter])
 
     def _fail_alone(self, settled: LeaseResult, told: Depths) -> Written:
+        if settled.is_ahead:
+            return (), Children([], {}, [])  # what comes of it is decided when the rest is written
         log.error("row_refused", url=settled.lease.url)
         alone = LeaseResult(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
@@ -175,6 +177,8 @@ class WriteBatch:
 
     def _leave_out(self, settled: LeaseResult, _: Depths) -> Written:
         """Leave out a page beyond `max_pages`, if Redis lost count. Its ledger row waits for the end of the crawl."""
+        if settled.is_ahead:
+            return (), Children([], {}, [])
         log.warning("page_over_the_limit", crawl_id=str(settled.key.crawl_id), url=settled.lease.url)
         self._log_requests([settled])
         surplus = LeaseResult(settled.lease, settled.context, End.STORED, settled.key, settled.lateness_ms)
@@ -191,7 +195,7 @@ class WriteBatch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         queued = 0
         for crawl_id, group in by_crawl.items():
-            outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group]
+            outcomes = [Outcome(s.lease, s.end, s.at_ms, s.moved_url, s.lateness_ms) for s in group if not s.is_ahead]
             # Before the seen-set is updated: repeating this after a crash must find these URLs again.
             shorter = {c.key.normalized_url: c.depth for c in children.shorter if c.key.crawl_id == crawl_id}
             self._lower(group[0].context, shorter)
