@@ -16,6 +16,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from benchmarks import polite
+from benchmarks.access_log import Served
 from benchmarks.options import Options
 from benchmarks.ours import Ours, ending_with_us, ours, server_pids
 from benchmarks.simulation import Cluster, Cores, Costs, Machine, Simulation, Told, Web
@@ -36,8 +37,8 @@ SCALED_PAGES = 20_000_000
 WORKERS = (2, 8, 32, 128)
 POSTGRES_CORES = 16
 ROUND_TRIP = 0.0005
-REDIS_URL_MS = 0.01
-"""Of a URL in a call, by the bench `frontier`; what a call costs before its first URL is measured."""
+LAPS = 3
+"""How often the smaller crawls are measured: each takes a few seconds, in which anything may come in between."""
 
 
 class Split(NamedTuple):
@@ -75,7 +76,7 @@ def run(options: Options) -> str:
     points, crowded = [*_manuals(options), _polite(options)], measure_crowding()
     print(f"  all processors at once: each takes {crowded:.2f} times as long", flush=True)
     with _valkey() as redis:
-        costs = calibrated(redis, [point for point in points if point.calibrates], crowded)
+        costs = calibrated(redis, points, crowded)
         checked = [(point, replay(redis, costs, point, crowded)) for point in points]
         scaled = [(count, scale(redis, costs, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
     return table(checked, scaled)
@@ -96,24 +97,35 @@ def _manuals(options: Options) -> Iterator[Point]:
         crawler.warm(sites.portal, allowed_hosts=named)
         name = f"the first on {len(named)} hosts"
         # Of the largest crawl, what it costs to begin and to end one counts least.
-        yield _measured(name, crawler, sites, sites.portal, both, calibrates=True, allowed_hosts=named)
+        yield _measured(name, crawler, sites, sites.portal, both, laps=1, calibrates=True, allowed_hosts=named)
     with serve(small) as sites, ours(1) as crawler:
         crawler.warm(sites.url("postgresql"))
         yield _measured("the first, one worker", crawler, sites, sites.url("postgresql"), 1)
 
 
 def _measured(
-    name: str, crawler: Ours, sites: Sites, seed: str, fetchers: int, *, calibrates: bool = False, **config: object
+    name: str,
+    crawler: Ours,
+    sites: Sites,
+    seed: str,
+    fetchers: int,
+    *,
+    laps: int = LAPS,
+    calibrates: bool = False,
+    **config: object,
 ) -> Point:
-    project, mark = crawler.project(seed, **config), sites.mark()
+    served: list[Served] = []
     with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
-        crawler.crawl(project)
-    served = sites.measure(mark)
-    pages, hosts = len(served.pages), len({host for host, _ in served.pages})
-    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served.megabytes / pages)
-    split = _split(crawler, sites, usage, pages)
-    print(f"  {name}: {served.pages_per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    return Point(name, web, fetchers, 0, served.pages_per_second, split, calibrates)
+        for _ in range(laps):
+            project, mark = crawler.project(seed, **config), sites.mark()
+            crawler.crawl(project)
+            served.append(sites.measure(mark))
+    pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
+    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
+    split = _split(crawler, sites, usage, laps * pages)
+    per_second = laps * pages / sum(one.seconds for one in served)
+    print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
+    return Point(name, web, fetchers, 0, per_second, split, calibrates)
 
 
 def _polite(options: Options) -> Point:
@@ -167,8 +179,12 @@ def _seconds_of_work(amount: float) -> float:
 
 
 def calibrated(redis: Redis, points: Sequence[Point], crowded: float) -> Costs:
-    """Costs by which the measured pages cost what they did: a line through pages of two sizes."""
-    small, large = sorted(points, key=lambda point: point.web.kilobytes)
+    """Costs by which the measured pages cost what they did.
+
+    Of a page a line through two sizes. Of Redis what a call costs and each URL in it: many of them go together in a
+    quick crawl, and few in a polite one.
+    """
+    small, large = sorted((point for point in points if point.calibrates), key=lambda point: point.web.kilobytes)
     between = large.web.kilobytes - small.web.kilobytes
     worker_kb = (large.split.workers - small.split.workers) / between
     postgres_kb = (large.split.postgres - small.split.postgres) / between
@@ -178,12 +194,30 @@ def calibrated(redis: Redis, points: Sequence[Point], crowded: float) -> Costs:
         postgres=small.split.postgres - postgres_kb * small.web.kilobytes,
         postgres_kb=postgres_kb,
         redis_call=0.0,
-        redis_url=REDIS_URL_MS,
+        redis_url=0.0,
         site=small.split.site,
     )
-    told = replay(redis, costs, small, crowded)
-    calls, urls = sum(told.calls.values()) / told.pages, told.redis_urls / told.pages
-    return costs._replace(redis_call=max(0.0, (small.split.redis - REDIS_URL_MS * urls) / calls))
+    polite_one = next(point for point in points if point.delay_ms)
+    call, url = shared_out([(*_calls_of(redis, costs, one, crowded), one.split.redis) for one in (small, polite_one)])
+    return costs._replace(redis_call=call, redis_url=url)
+
+
+def _calls_of(redis: Redis, costs: Costs, point: Point, crowded: float) -> tuple[float, float]:
+    """Calls of the frontier for a page, and URLs in them."""
+    told = replay(redis, costs, point, crowded)
+    return sum(told.calls.values()) / told.pages, told.redis_urls / told.pages
+
+
+def shared_out(crawls: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """What a call and a URL cost, if in two crawls so many of both cost so much. None costs less than nothing."""
+    (calls, urls, spent), (others, other_urls, other_spent) = crawls
+    both = calls * other_urls - others * urls
+    if abs(both) > 1e-9:
+        call = (spent * other_urls - other_spent * urls) / both
+        url = (calls * other_spent - others * spent) / both
+        if call >= 0 and url >= 0:
+            return call, url
+    return (spent + other_spent) / (calls + others), 0.0
 
 
 def replay(redis: Redis, costs: Costs, point: Point, crowded: float) -> Told:
