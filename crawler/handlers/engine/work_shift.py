@@ -2,17 +2,12 @@
 
 The order inside a round makes the engine fast: responses free their slots, the next URLs are claimed and launched, the
 network is driven, and only then is anything parsed.
-
-Which URL is due and who gets it is decided in Redis: `due.lua`, `claim.lua` and `serving.lua` in
-`adapters/frontier/lua`.
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import itemgetter
 from uuid import UUID
 
 from crawler import telemetry
@@ -24,11 +19,12 @@ from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
 from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.answers import Answers
+from crawler.handlers.engine.claim_urls import LOOK_SECONDS, ClaimUrls, Standing
 from crawler.handlers.engine.few_slots import FewSlots, holds_up
 from crawler.handlers.engine.held_leases import HeldLeases
 from crawler.handlers.engine.launch_requests import LaunchRequests
 from crawler.handlers.engine.lease_result import LeaseResult, log_request
-from crawler.handlers.engine.many_slots import ManySlots, is_short
+from crawler.handlers.engine.many_slots import ManySlots
 from crawler.handlers.engine.process_response import ProcessResponse
 from crawler.handlers.engine.request_ticket import ON_ITS_WAY_SECONDS, RequestTicket, is_suspect, lateness, milliseconds
 from crawler.handlers.engine.shift_hints import ShiftHints
@@ -53,15 +49,11 @@ HUNGRY_ACTIVE = 4
 """When little is due or in flight, small batches are written: they lead to the next work."""
 POLL_SECONDS = 0.01
 IDLE_SECONDS = 1.0
-LOOK_SECONDS = 0.05
-"""How long busy hosts are claimed from again before the shift checks what else is due."""
 LOOKS_AT_ONCE = 4
 """All shifts together look for what is due as often as so many that share it with nobody: a hundred that each look
 every few milliseconds would only keep the frontier busy."""
-LOOK_WAITING_SECONDS = 0.5
-"""How often a shift all of whose slots are held checks who waits for one."""
-MAX_BUSY_PAIRS = 8
-MAX_PAIRS = 100
+OLD_SECONDS = 0.5
+"""How often a shift checks what has waited for too long."""
 BEAT_SECONDS = 0.2
 """How often a shift reports that it is at work and reads how many shifts are. They share each host's limit."""
 LINGER_SECONDS = 0.3
@@ -154,16 +146,22 @@ class _Shift:
         self._later_ones: set[UUID] = set()
         """Crawls of which something was settled since the shift last looked whether they are over."""
         self._next_finish = 0.0
-        self._next_claim = self._next_others = 0.0
-        self._next_due: float | None = 0.0
+        self._next_claim = self._next_others = self._next_old = 0.0
         self._live = 1
-        self._busy_pairs: list[tuple[UUID, str]] = []
-        self._look_again = 0.0
         self._hungry = False
         self._hungry_rows = HUNGRY_ROWS
         self._next_beat = 0.0
-        self._next_look = self._next_old = 0.0
         self._held = HeldLeases(tools.frontier, tools.fetcher, lane, tools.unlogged)
+        self._claims = ClaimUrls(
+            tools.frontier,
+            tools.fetcher,
+            self._held,
+            lane,
+            tools.lease_seconds,
+            tools.max_active,
+            tools.few_slots,
+            tools.many_slots,
+        )
         self._careful = False
         self._over_time = False
         self._looked_at = time.monotonic()
@@ -191,7 +189,8 @@ class _Shift:
             if stopping:
                 return self._end("stopped" if self._should_stop() else "time")
             self._finish_crawls()
-            if (self._next_due is None or self._next_due > IDLE_SECONDS) and not self._lingers(now):
+            due = self._claims.next_due
+            if (due is None or due > IDLE_SECONDS) and not self._lingers(now):
                 return self._end("idle")
 
     def _leave(self, is_meant: Callable[[Lease], bool]) -> None:
@@ -206,7 +205,7 @@ class _Shift:
     def _leave_old(self, now: float) -> None:
         """Give back what waits for so long that its lease could expire meanwhile, which would count as a loss."""
         if now >= self._next_old and (self._reads or self._unwritten.has_more):
-            self._next_old = now + LOOK_WAITING_SECONDS
+            self._next_old = now + OLD_SECONDS
             if old := self._held.are_older(self._tools.lease_seconds / 2):
                 self._leave(lambda lease: (lease.host, lease.token) in old)
 
@@ -285,8 +284,8 @@ class _Shift:
     def _claim(self, now: float, *, at_once: bool = False) -> None:
         """Claim what is due, and launch it."""
         room = self._room()
-        if room <= 0 and self._fetcher.active >= self._tools.max_active:
-            self._make_room(now)
+        if room <= 0 and self._claims.free <= 0:
+            self._claims.make_room(now)
         if self._is_behind:
             self._claim_for_others(now)
             return
@@ -296,8 +295,8 @@ class _Shift:
             return  # claiming a few costs as much as claiming many
         self._tell_answered()
         before = time.time()
-        leases = self._claim_again(now, room) or self._claim_due(now, room)
-        self._next_claim = now if leases else now + look_again_in(self._next_due, self._live)
+        leases = self._claims.again_or_due(now, room, self._standing())
+        self._next_claim = now if leases else now + look_again_in(self._claims.next_due, self._live)
         self._hungry = not leases
         self._start(leases, now, before)
         if leases and len(leases) >= room:
@@ -305,58 +304,26 @@ class _Shift:
 
     def _claim_for_others(self, now: float) -> None:
         """While many responses wait, claim for crawls that have none of them. They are looked for now and then."""
-        if now >= self._next_others and self._free > 0:
+        free = self._claims.free
+        if now >= self._next_others and free > 0:
             self._next_others = now + LOOK_SECONDS
             self._tell_answered()
             before = time.time()
-            self._start(self._claim_due(now, min(CLAIM_ROOM, self._free)), now, before)
+            self._start(self._claims.due(now, min(CLAIM_ROOM, free), self._standing()), now, before)
 
     def _start(self, leases: list[Lease], now: float, before: float) -> None:
         if leases:
             self._held.add(leases)
-            self._worked_at, self._next_due = now, 0.0
+            self._worked_at, self._claims.next_due = now, 0.0
             start_by = now + start_within(self._tools.lease_seconds)
             self._launch(self._without_suspects(leases), before, start_by)
 
-    def _claim_due(self, now: float, room: int) -> list[Lease]:
-        if self._tools.few_slots is not None:
-            wanted = MAX_PAIRS
-        else:
-            wanted = self._pairs_when_short() if is_short(self._free, self._tools.max_active) else min(room, MAX_PAIRS)
-        passed_over = len(self._unread()) + len(self._tools.many_slots.large())
-        pairs, self._next_due = self._frontier.due(self._lane, wanted + passed_over)
-        leases = self._claim_from(pairs, room) if pairs else []
-        self._busy_pairs, self._look_again = _busiest(leases), now + LOOK_SECONDS
-        return leases
-
-    def _claim_again(self, now: float, room: int) -> list[Lease]:
-        """Claim again from hosts that had work and no delay just now, without asking what else is due."""
-        if not self._busy_pairs or now >= self._look_again:
-            return []
-        return self._claim_from(self._busy_pairs, room)
-
-    def _claim_from(self, pairs: Sequence[tuple[UUID, str]], room: int) -> list[Lease]:
-        tools, unread = self._tools, self._unread()
-        pairs = [pair for pair in pairs if pair[0] not in unread] if unread else pairs
-        if tools.few_slots is not None:
-            pairs = tools.few_slots.allowed(pairs, self._held.holdings(), only_quick=self._over_time)
-            return self._claim_up_to(1, pairs, None)
-        free = self._free * self._live
-        pairs = self._of_quick_crawls(pairs) if self._over_time else pairs
-        held = self._held.crawls() if is_short(self._free, tools.max_active) else ()
-        pairs, room = tools.many_slots.allowed(pairs, room, self._free, tools.max_active, held)
-        large = tools.many_slots.large()
-        leases = self._claim_up_to(room, [pair for pair in pairs if pair[0] not in large] if large else pairs, free)
-        if large and (of_large := [pair for pair in pairs if pair[0] in large]):
-            few, most = tools.many_slots.allowed_large(of_large, self._held.holdings())
-            leases += self._claim_up_to(min(most, room - len(leases)), few, free)
-        return leases
-
-    def _claim_up_to(self, room: int, pairs: Sequence[tuple[UUID, str]], free: int | None) -> list[Lease]:
-        if not pairs or room <= 0:
-            self._next_due = LOOK_SECONDS
-            return []
-        return self._frontier.claim(self._lane, pairs, room, self._tools.lease_seconds, self._live, free)
+    def _standing(self) -> Standing:
+        if not self._over_time:
+            return Standing(self._live, self._unread(), over_time=False)
+        slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
+        slow.update(self._reads.waiting(), self._unwritten.long())
+        return Standing(self._live, self._unread(), over_time=True, slow=slow)
 
     def _unread(self) -> set[UUID]:
         """Crawls that have enough responses which wait to be read or written. Others go on."""
@@ -368,55 +335,10 @@ class _Shift:
         waiting = self._reads.waiting().items()
         return unread | {crawl_id for crawl_id, number in waiting if is_much or number >= MAX_UNREAD}
 
-    def _of_quick_crawls(self, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:
-        """Pairs whose requests do not keep a shift that is over time from its end."""
-        slow = self._holding_up | {one.crawl_id for one in self._held.holdings() if holds_up(one.seconds)}
-        slow.update(self._reads.waiting(), self._unwritten.long())
-        return [pair for pair in pairs if pair[0] not in slow]
-
-    @property
-    def _free(self) -> int:
-        return self._tools.max_active - self._fetcher.active
-
-    def _pairs_when_short(self) -> int:
-        """So many that crawls which get none of the kept slots hide no other, though they come first."""
-        return MAX_PAIRS + len(self._tools.many_slots.served(self._held.crawls()))
-
-    def _make_room(self, now: float) -> None:
-        """Where all slots are taken: let requests that take long give way to crawls that have none."""
-        if now < self._next_look:
-            return
-        self._next_look = now + LOOK_WAITING_SECONDS
-        if self._tools.few_slots is None:
-            self._free_slots(self._tools.many_slots)
-        else:
-            self._free_slot(self._tools.few_slots)
-
-    def _free_slot(self, slots: FewSlots) -> None:
-        chosen = slots.giving_way(self._held.holdings(), lambda: self._frontier.due(self._lane, MAX_PAIRS)[0])
-        if chosen is not None and self._held.give_way(chosen.name):
-            slots.gave_way(chosen.crawl_id)
-            log.info("page_gave_way", crawl_id=str(chosen.crawl_id), host=chosen.name[0])
-
-    def _free_slots(self, slots: ManySlots) -> None:
-        """One for each crawl that waits without any."""
-        able = slots.giving_way(self._held.holdings())
-        if not able:
-            return
-        due, _ = self._frontier.due(self._lane, self._pairs_when_short())
-        waiting = len({crawl_id for crawl_id, _ in due} - slots.served(self._held.crawls()))
-        gave_way = 0
-        for one in able:
-            if gave_way < waiting and self._held.give_way(one.name):
-                slots.gave_way(one.crawl_id, self._held.crawls())
-                gave_way += 1
-        if gave_way:
-            log.info("requests_gave_way", number=gave_way)
-
     def _room(self) -> int:
         if self._careful:
             return 0 if self._is_busy else 1
-        return min(self._tools.max_active - self._fetcher.active, MAX_UNPARSED - len(self._answers))
+        return min(self._claims.free, MAX_UNPARSED - len(self._answers))
 
     @property
     def _is_behind(self) -> bool:
@@ -507,7 +429,7 @@ class _Shift:
             if any(is_suspect(settled.lease) for settled in ended):
                 self._careful = False
             # Settling may make something due: robots.txt makes its host's pages due, a page its links.
-            self._next_claim = self._next_due = 0.0
+            self._next_claim = self._claims.next_due = 0.0
             self._hungry_rows = HUNGRY_ROWS if queued else min(2 * self._hungry_rows, FLUSH_ROWS)
             if queued > self._fetcher.active and self._frontier.due(self._lane, 1)[0]:
                 self._hints.ask_for_help()
@@ -563,17 +485,6 @@ def look_again_in(due_in: float | None, live: int) -> float:
 def _crawl_of(result: FetchResult) -> UUID:
     ticket: RequestTicket = result.request.context
     return ticket.lease.crawl_id
-
-
-def _busiest(leases: Sequence[Lease]) -> list[tuple[UUID, str]]:
-    """Pairs that had work and no delay just now, of as many crawls as possible."""
-    found = dict.fromkeys((lease.crawl_id, lease.host) for lease in leases if lease.gap_ms == 0)
-    places: Counter[UUID] = Counter()
-    ranked: list[tuple[int, tuple[UUID, str]]] = []
-    for pair in found:
-        ranked.append((places[pair[0]], pair))
-        places[pair[0]] += 1
-    return [pair for _, pair in sorted(ranked, key=itemgetter(0))[:MAX_BUSY_PAIRS]]
 
 
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:

@@ -10,7 +10,7 @@ from crawler.bootstrap import judging
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import Kind, Lane
-from crawler.handlers.engine import few_slots, many_slots, work_shift
+from crawler.handlers.engine import claim_urls, few_slots, many_slots, work_shift
 from crawler.handlers.engine.few_slots import FewSlots
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.pages import bounded_reading
@@ -58,7 +58,7 @@ def test_new_crawls_that_hang_leave_a_slot_to_one_that_has_none(
 ) -> None:
     """Nobody knows yet that their pages hang."""
     monkeypatch.setattr(work_shift, "STOP_SECONDS", 0.0)
-    monkeypatch.setattr(work_shift, "MAX_PAIRS", SLOTS)
+    monkeypatch.setattr(claim_urls, "MAX_PAIRS", SLOTS)
     monkeypatch.setattr(many_slots, "GIVE_WAY_SECONDS", 1.0)
     tools, shift = crawler.tools, crawler.tools.engine.work_shift
     monkeypatch.setattr(shift, "max_active", SLOTS)

@@ -143,7 +143,7 @@ def test_a_list_that_takes_half_its_lease_is_given_back_and_goes_on_later(
 ) -> None:
     """A lease that expires counts as a loss, and three losses as a page that kills its workers."""
     lay(site, PAGES)
-    monkeypatch.setattr(work_shift, "LOOK_WAITING_SECONDS", 0)
+    monkeypatch.setattr(work_shift, "OLD_SECONDS", 0)
     are_older = HeldLeases.are_older
     asked_for: list[float] = []
 

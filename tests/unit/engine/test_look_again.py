@@ -2,7 +2,8 @@
 
 import pytest
 
-from crawler.handlers.engine.work_shift import LOOK_SECONDS, LOOKS_AT_ONCE, POLL_SECONDS, look_again_in
+from crawler.handlers.engine.claim_urls import LOOK_SECONDS
+from crawler.handlers.engine.work_shift import LOOKS_AT_ONCE, POLL_SECONDS, look_again_in
 
 
 @pytest.mark.parametrize(("due_in", "seconds"), [(None, POLL_SECONDS), (0.03, 0.03), (60.0, LOOK_SECONDS)])
