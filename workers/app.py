@@ -33,6 +33,7 @@ from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
 from workers.apart import apart
+from workers.message_wait import wait_longer, wait_no_more
 from workers.places import places
 from workers.reconcile_timer import Pulse
 
@@ -102,6 +103,7 @@ def _start(**_: Any) -> None:
     places.open()
     _common.begin()
     apart(_check_servers)
+    wait_longer(app)
 
 
 def _check_servers() -> None:
@@ -128,6 +130,7 @@ def _end(**_: Any) -> None:
 @worker_shutting_down.connect
 def _stop(**_: Any) -> None:
     _common.stopping.set()
+    wait_no_more(app)
 
 
 @beat_init.connect

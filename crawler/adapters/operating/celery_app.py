@@ -202,5 +202,5 @@ def _transport_options(visibility: int) -> dict[str, Any]:
         "socket_timeout": REDIS_ANSWER_SECONDS,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
-        "health_check_interval": 10,  # how long after that a silent connection is given up
+        "health_check_interval": 8,  # how long after that a silent connection is given up
     }
