@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 
+from crawler.entrypoints.cli.interrupts import SIGNALS
 from crawler.lazy_module import load
 
 
@@ -12,8 +13,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # replaced as soon as there is something to clean up
     run = load("crawler.entrypoints.cli.app").main
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        # A closed terminal (SIGHUP) and `timeout` (SIGTERM) end a command like Ctrl-C.
+    for number in SIGNALS[1:]:
         signal.signal(number, _interrupt)
     run()
 

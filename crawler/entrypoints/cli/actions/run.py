@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawler.domain.crawls.crawl_choices import RenderMode
+from crawler.entrypoints.cli.interrupts import interrupted_afterwards
 from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ def crawl_site(
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = given["render"] is not RenderMode.NEVER
     with _starting(), servers_begun(settings):
-        import_workers()  # while the servers start
-        return watching.watch_crawl(order, fetchers, render=renders, as_json=as_json)
+        with interrupted_afterwards():
+            import_workers()  # while the servers start
+            watch_crawl = watching.watch_crawl
+        return watch_crawl(order, fetchers, render=renders, as_json=as_json)
 
 
 @contextmanager
