@@ -7,7 +7,7 @@ The options are checked in `entrypoints/cli/input/run_options.py`; the crawl is 
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +80,10 @@ def crawl_site(
         _write(f"{VISIBLE}\n")
     fetchers = workers or settings.fetch_concurrency or os.cpu_count() or 1
     renders = given["render"] is not RenderMode.NEVER
-    with _starting(), servers_begun(settings):
+    with ExitStack() as begun:
         with interrupted_afterwards():
+            begun.enter_context(_starting())
+            begun.enter_context(servers_begun(settings))
             import_workers()  # while the servers start
             watch_crawl = watching.watch_crawl
         return watch_crawl(order, fetchers, render=renders, as_json=as_json)
