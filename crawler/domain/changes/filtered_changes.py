@@ -13,7 +13,7 @@ from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.judging import Bound
 from crawler.domain.noise.clock_lines import without_clock_lines
-from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
+from crawler.domain.noise.learned_rule import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.priced_values import random_values
 from crawler.domain.noise.template_changes import Collapsed, TemplateChange, collapse

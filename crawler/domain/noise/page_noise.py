@@ -14,7 +14,7 @@ from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import line_words
-from crawler.domain.noise.learned import ANYWHERE, masks, reads_like, worded
+from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages

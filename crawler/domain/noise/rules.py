@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.noise.learned import LearnedRule, Varies
+from crawler.domain.noise.learned_rule import LearnedRule, Varies
 from crawler.domain.noise.moving_values import singular
 from crawler.domain.pages.css_matching import check_selector
 from crawler.domain.patterns import Compiled, check_states, compile_pattern

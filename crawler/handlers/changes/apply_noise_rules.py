@@ -1,7 +1,7 @@
 """Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice.
 
 The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_changes.py` over all pages,
-`domain/noise/learned.py` for what is learned.
+`domain/noise/learning.py` for what is learned.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.judging import Bound, Judge, Unjudged
 from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, without_lines
-from crawler.domain.noise.learned import MOST_RULES
+from crawler.domain.noise.learning import MOST_RULES
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
 from crawler.domain.noise.ports import NoiseRuleReader
