@@ -60,6 +60,8 @@ class Block:
     """What the heading of its column says."""
     row: str = field(default="", compare=False)
     """What the first cell of its row says, if that is another."""
+    table: str = field(default="", compare=False)
+    """What the table is called that it stands in."""
 
 
 class PageBlocks:

@@ -18,6 +18,12 @@ _HEADINGS = tag_ids("th")
 _CELLS = tag_ids("td th")
 _WIDEST = 1_000
 _SPAN = re.compile(r"[0-9]{1,4}").fullmatch
+_TITLES = tag_ids("h1 h2 h3 h4 h5 h6 caption legend summary figcaption")
+_HOLD_TITLES = tag_ids("header hgroup")
+_TERMS, _MEANINGS = tag_ids("dt"), tag_ids("dd")
+_FARTHEST = 40
+"""Elements between a table and the heading that names it."""
+_DIGITS = re.compile(r"\d+")
 
 
 class Rows:
@@ -42,6 +48,7 @@ class Cell(NamedTuple):
     column: int | None = None
     heading: str = ""
     row: str = ""
+    table: str = ""
 
 
 _NO_CELL = Cell()
@@ -57,6 +64,8 @@ class Columns:
         """The cells of each row; of what is no row none."""
         self._headings: dict[int, list[str]] = {}
         """The headings of each table."""
+        self._tables: dict[int, str] = {}
+        """What each table is called."""
 
     def of(self, node: LexborNode) -> Cell:
         cell = node.parent
@@ -64,6 +73,8 @@ class Columns:
         for _ in range(_MOST_LEVELS):
             if cell is None or row is None or row.tag in _TOP:
                 return _NO_CELL
+            if cell.tag_id in _TERMS or cell.tag_id in _MEANINGS:
+                return self._term(cell, row)
             if self._size(row) > 1:
                 return self._cells(row).get(cell.mem_id, _NO_CELL)
             cell, row = row, row.parent
@@ -78,20 +89,35 @@ class Columns:
     def _is_below_headings(self, row: LexborNode) -> bool:
         return row.tag_id in _ROWS and len(self._headings_of(row)) == self._width(row)
 
+    def _term(self, cell: LexborNode, terms: LexborNode) -> Cell:
+        """A term and what is said of it are a row, too."""
+        known = self._rows.setdefault(terms.mem_id, {})
+        if cell.mem_id not in known:
+            is_term = cell.tag_id in _TERMS
+            said = "" if is_term else next((_said(one) for one in _before(cell) if one.tag_id in _TERMS), "")
+            known[cell.mem_id] = Cell(0 if is_term else 1, "", said, self._table(terms))
+        return known[cell.mem_id]
+
+    def _table(self, table: LexborNode | None) -> str:
+        if table is None:
+            return ""
+        if table.mem_id not in self._tables:
+            self._tables[table.mem_id] = _name_of_table(table)
+        return self._tables[table.mem_id]
+
     def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, Cell]]:
         headings = self._headings_of(row) if row.tag_id in _ROWS else []
+        table = self._table(_table_of(row))
         first = ""
         at = 0
         for cell in row.iter():
             first = first if at else _said(cell)
-            yield cell.mem_id, Cell(at, headings[at] if at < len(headings) else "", first if at else "")
+            yield cell.mem_id, Cell(at, headings[at] if at < len(headings) else "", first if at else "", table)
             at += _span(cell)
 
     def _headings_of(self, row: LexborNode) -> list[str]:
         """What the first row of a table says, if all its cells are headings."""
-        table = row.parent
-        while table is not None and table.tag_id in _ROW_GROUPS:
-            table = table.parent
+        table = _table_of(row)
         if table is None:
             return []
         if table.mem_id not in self._headings:
@@ -111,6 +137,57 @@ class Columns:
         if node.mem_id not in self._sizes:
             self._sizes[node.mem_id] = sum(1 for _ in node.iter())
         return self._sizes[node.mem_id]
+
+
+def _table_of(row: LexborNode) -> LexborNode | None:
+    """What a row stands in, with others."""
+    table = row.parent
+    while table is not None and table.tag_id in _ROW_GROUPS:
+        table = table.parent
+    return table
+
+
+def _name_of_table(table: LexborNode) -> str:
+    """Its caption, or the heading before it, and which it is of those that stand there. Numbers in them may move."""
+    title, number = _first_if_title(table), 1
+    steps, here = _FARTHEST, table
+    while title is None and here.parent is not None and here.tag not in _TOP and steps > 0:
+        for one in islice(_before(here), steps):
+            steps -= 1
+            title = _title_of(one)
+            if title is not None:
+                break
+            number += one.tag_id == here.tag_id and _class(one) == _class(here)
+        here = here.parent
+    name = _DIGITS.sub("#", _said(title)) if title is not None else ""
+    return f"{name} ({number})".lstrip() if number > 1 else name
+
+
+def _title_of(node: LexborNode) -> LexborNode | None:
+    """The heading that an element is, or that it is there for."""
+    if node.tag_id in _TITLES:
+        return node
+    return _first_if_title(node) if node.tag_id in _HOLD_TITLES else None
+
+
+def _first_if_title(node: LexborNode) -> LexborNode | None:
+    first = node.first_child
+    while first is not None and first.tag_id == TEXT:
+        first = first.next
+    return first if first is not None and first.tag_id in _TITLES else None
+
+
+def _class(node: LexborNode) -> str:
+    return node.attributes.get("class") or ""
+
+
+def _before(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements before one, the nearest first."""
+    one = node.prev
+    while one is not None:
+        if one.tag_id != TEXT:
+            yield one
+        one = one.prev
 
 
 def _spread(headings: Iterable[LexborNode]) -> Iterator[str]:

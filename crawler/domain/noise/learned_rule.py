@@ -61,10 +61,12 @@ class LearnedRule(NamedTuple):
     """The rule holds only in columns of tables with these headings; "" are tables without."""
     rows: tuple[str, ...] = ()
     """The rule holds only in rows that begin so: others in the same column never varied."""
+    tables: tuple[str, ...] = ()
+    """The rule holds only in tables that are called so: others like them never varied."""
 
     @property
     def cells(self) -> Cells:
-        return Cells(self.columns, self.headings, self.rows)
+        return Cells(self.columns, self.headings, self.rows, self.tables)
 
     @property
     def names_its_line(self) -> bool:
@@ -95,6 +97,7 @@ class LearnedRule(NamedTuple):
         some += f" in column {', '.join(str(at + 1) for at in self.columns)}" if self.columns else ""
         some += f" under {', '.join(map(repr, self.headings))}" if any(self.headings) else ""
         some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
+        some += f" of the table {', '.join(map(repr, self.tables))}" if self.tables else ""
         on = f" on {self.shape}" if self.shape else ""
         return f"{_WHAT[self.varies]} {where}{line}{some}{on}{f' (page {self.page})' if self.page else ''}"
 

@@ -154,9 +154,9 @@ class _PlaceRules:
         cells: Cells = _ANY_CELL,
     ) -> LearnedRule:
         shape, page = self._scope
-        columns, headings, rows = cells
+        columns, headings, rows, tables = cells
         shape = None if page else shape
-        return LearnedRule(self._place, varies, shape, line, keeps, values, columns, page, headings, rows)
+        return LearnedRule(self._place, varies, shape, line, keeps, values, columns, page, headings, rows, tables)
 
     def _cells(self, line: str) -> list[Cells]:
         kind = is_named(_last_step(self._place))
