@@ -160,7 +160,7 @@ def _name_of_table(table: LexborNode) -> str:
             number += one.tag_id == here.tag_id and _class(one) == _class(here)
         here = here.parent
     name = _DIGITS.sub("#", _said(title)) if title is not None else ""
-    return f"{name} ({number})".lstrip() if number > 1 else name
+    return name if name and number == 1 else f"{name} ({number})".lstrip()
 
 
 def _title_of(node: LexborNode) -> LexborNode | None:
