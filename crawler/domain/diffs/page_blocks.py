@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.domain.diffs.items import Item, Items
 from crawler.domain.diffs.table_cells import Columns, Rows
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.css_matching import Search
@@ -88,6 +89,7 @@ class PageBlocks:
         self._nodes = nodes
         self._places = _Places()
         self._columns = Columns()
+        self._items = Items()
         self.lines: list[str] = [block.text for block in head] + list(lines)
 
     def __len__(self) -> int:
@@ -98,6 +100,11 @@ class PageBlocks:
             return self._head[at]
         node = self._nodes[at - len(self._head)]
         return Block(self._places.of(node), self.lines[at], *self._columns.of(node))
+
+    def items(self, at: int) -> tuple[Item, ...]:
+        """The rows, list entries and cards that a block is a part of, the innermost first."""
+        first = len(self._head)
+        return self._items.of(self._nodes[at - first]) if at >= first else ()
 
     def row_start(self, at: int) -> int | None:
         """The first block of the row of a table that a block stands in; None when in none."""

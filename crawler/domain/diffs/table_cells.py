@@ -93,9 +93,8 @@ class Columns:
         """A term and what is said of it are a row, too."""
         known = self._rows.setdefault(terms.mem_id, {})
         if cell.mem_id not in known:
-            is_term = cell.tag_id in _TERMS
-            said = "" if is_term else next((_said(one) for one in _before(cell) if one.tag_id in _TERMS), "")
-            known[cell.mem_id] = Cell(0 if is_term else 1, "", said, self._table(terms))
+            place = (0, "", "") if cell.tag_id in _TERMS else (1, "", _said(term_of(cell)))
+            known[cell.mem_id] = Cell(*place, self._table(terms))
         return known[cell.mem_id]
 
     def _table(self, table: LexborNode | None) -> str:
@@ -137,6 +136,17 @@ class Columns:
         if node.mem_id not in self._sizes:
             self._sizes[node.mem_id] = sum(1 for _ in node.iter())
         return self._sizes[node.mem_id]
+
+
+def term_of(node: LexborNode) -> LexborNode:
+    """The first of the terms that something is said of; itself where there is none."""
+    term = node if node.tag_id in _TERMS else None
+    for one in islice(_before(node), _FARTHEST):
+        if one.tag_id in _TERMS:
+            term = one
+        elif term is not None:
+            break
+    return term or node
 
 
 def _table_of(row: LexborNode) -> LexborNode | None:

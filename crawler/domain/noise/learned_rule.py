@@ -63,6 +63,8 @@ class LearnedRule(NamedTuple):
     """The rule holds only in rows that begin so: others in the same column never varied."""
     tables: tuple[str, ...] = ()
     """The rule holds only in tables that are called so: others like them never varied."""
+    torn: tuple[str, ...] = ()
+    """Where the order varies: what does not keep its lines together, as `torn_items.py` names it."""
 
     @property
     def cells(self) -> Cells:
@@ -98,6 +100,7 @@ class LearnedRule(NamedTuple):
         some += f" under {', '.join(map(repr, self.headings))}" if any(self.headings) else ""
         some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
         some += f" of the table {', '.join(map(repr, self.tables))}" if self.tables else ""
+        some += f", also across {', '.join(self.torn)}" if self.torn else ""
         on = f" on {self.shape}" if self.shape else ""
         return f"{_WHAT[self.varies]} {where}{line}{some}{on}{f' (page {self.page})' if self.page else ''}"
 

@@ -129,7 +129,7 @@ class _PlaceRules:
 
     def _order_rules(self) -> list[LearnedRule]:
         learns = Varies.ORDER in self._seen.how and self._is_confirmed
-        return [self._rule(Varies.ORDER)] if learns else []
+        return [self._rule(Varies.ORDER)._replace(torn=tuple(sorted(self._seen.torn)))] if learns else []
 
     def _value_rules(self) -> list[LearnedRule]:
         """One rule for all values of the place if that is safe; else one for each line, with the values that varied."""

@@ -20,6 +20,7 @@ from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
 from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
+from crawler.domain.noise.torn_items import exchanged
 
 NO_RULES = RuleSet()
 UNKNOWN = Moments()
@@ -120,6 +121,7 @@ class _NoiseFilter:
             self._unweighed, self._searches_left, self._likenings_left = 0, MOST_SEARCHED, MOST_LIKENED
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
+        left += self._not_noise(self._exchanged({edit.place for edit in edits}))
         left = self._without_restyled_ages(left)
         if STAMP in self.used:
             left = self._without_revisions(left)
@@ -173,10 +175,20 @@ class _NoiseFilter:
             self._known_at[place] = self._rules.at(place, self._shape, self._page)
         return self._known_at[place]
 
+    def _exchanged(self, places: set[str]) -> list[BlockEdit]:
+        """What went from one row, entry or card to another, where their order varies. `places`: where lines differ."""
+        if not any(map(self._order_rule, places)):
+            return []
+        ordered = {place for place in self._loose_places if self._order_rule(place)}
+        apart = {name for place in ordered for name in self._known(place).torn}
+        return self._unmatched(exchanged(*self._pages, ordered, apart))
+
     def _left(self, edits: list[BlockEdit]) -> list[BlockEdit]:
-        """Edits that are no noise. Once they are very many the others are taken as they are."""
-        edits = [edit for edit in edits if not self._matches(edit)] if self._rules.patterns else edits
-        edits = self._without_reordered(edits)
+        """Edits that are no noise, and not only of the order."""
+        return self._not_noise(self._without_reordered(self._unmatched(edits)))
+
+    def _not_noise(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        """Once they are very many the others are taken as they are."""
         left: list[BlockEdit] = []
         weighed, told = _Pile(MOST_WEIGHED, MOST_WEIGHED_CHARACTERS), _Pile(MOST_LEFT, MOST_LEFT_CHARACTERS)
         for at, edit in enumerate(edits):
@@ -189,6 +201,9 @@ class _NoiseFilter:
                 left.append(edit)
                 told.add(characters)
         return left
+
+    def _unmatched(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        return [edit for edit in edits if not self._matches(edit)] if self._rules.patterns else edits
 
     def _matches(self, edit: BlockEdit) -> bool:
         """Every line of the edit is one that a pattern leaves out."""

@@ -135,6 +135,8 @@ class LearnedAt:
         self.rules = tuple(rules)
         self.loose = any(one.rule.varies in _LOOSE for one in self.rules)
         self.order = next((one.name for one in self.rules if one.rule.varies is Varies.ORDER), None)
+        self.torn = frozenset(name for one in self.rules if one.rule.varies is Varies.ORDER for name in one.rule.torn)
+        """What does not keep its lines together there, where the order varies."""
         self.whole = tuple(one for one in self.rules if one.rule.varies is Varies.ALL)
         self._any_line = tuple(one for one in self.rules if one.rule.varies is Varies.VALUES and one.rule.line is None)
         self._lines: dict[str, list[Learned]] = defaultdict(list)

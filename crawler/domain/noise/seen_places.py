@@ -19,6 +19,7 @@ from crawler.domain.noise.learned_rule import ANY, FEWEST_WORDS, Varies, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced
 from crawler.domain.noise.second_looks import Scope, TwoLooks
+from crawler.domain.noise.torn_items import torn_by_itself, torn_each_time
 
 VARYING_SHARE = 0.5
 """The share of the lines at a place, or of the words in a line, that must vary."""
@@ -99,6 +100,8 @@ class Seen:
         """Pages on which it was another again in a third look."""
         self.reordered = 0
         """Those of them on which only the order was another."""
+        self.torn: set[str] = set()
+        """What did not keep its lines together then."""
         self.blocks = 0
         """Blocks at the place on pages on which it varied."""
         self.edits = 0
@@ -154,6 +157,8 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
     pairs = [(look.first, look.second), *([look.third] if look.third else ())]
     places = _by_place(look.first)
     lines = [tuple(map(_by_place, pair)) for pair in pairs] if varied else []
+    moved = {place for place, some in varied.items() if _is_order([one.edit for one in some])}
+    torn = torn_each_time([torn_by_itself(one, other, moved) for one, other in pairs]) if moved else set()
     for place in sorted(places.keys() | differed):
         if place not in seen and len(seen) >= MOST_PLACES:
             continue
@@ -166,6 +171,7 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
                 here.edits += len(varied[place])
                 here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
                 _tell_how(here, varied[place], look.moments)
+                here.torn |= torn if place in moved else set()
                 here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
 
 
