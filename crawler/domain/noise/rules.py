@@ -217,6 +217,12 @@ class RuleSet(NamedTuple):
             pages={page: PageRules.of(own) for page, own in by_page.items() if page},
         )
 
+    @property
+    def whole(self) -> dict[str, str]:
+        """The places of rules that mask all of one, by their names."""
+        known = (one for some in self.learned.values() for one in some)
+        return {one.name: one.rule.place for one in known if one.rule.varies is Varies.ALL}
+
     def on(self, url: str) -> Self:
         """The rules for the page at this URL."""
         own = self.pages.get(url)

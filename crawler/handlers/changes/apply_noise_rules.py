@@ -22,6 +22,7 @@ from crawler.domain.changes.filtered_changes import (
     rules_for_random_tokens,
 )
 from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone, without_told
+from crawler.domain.changes.left_out_places import left_out_places
 from crawler.domain.changes.moved_pages import (
     MOST_BYTES,
     MOST_PAGES,
@@ -228,7 +229,8 @@ class ApplyNoiseRules:
         found = filter_changes(told_once(changes, also_at), pages)._replace(further_back=back, also_at=also_at)
         behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
         by_hash = {url: unjudged[url] for url in found.changes.changed if url in unjudged}
-        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash)
+        left_out = left_out_places(pages.values(), rules)
+        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash, left_out=left_out)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
