@@ -65,6 +65,8 @@ class LearnedRule(NamedTuple):
     """The rule holds only in tables that are called so: others like them never varied."""
     torn: tuple[str, ...] = ()
     """Where the order varies: what does not keep its lines together, as `torn_items.py` names it."""
+    texts: tuple[str, ...] = ()
+    """Where all varies: what the only texts are known as that come there in turn, see `rotations.py`."""
 
     @property
     def cells(self) -> Cells:
@@ -101,6 +103,7 @@ class LearnedRule(NamedTuple):
         some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
         some += f" of the table {', '.join(map(repr, self.tables))}" if self.tables else ""
         some += f", also across {', '.join(self.torn)}" if self.torn else ""
+        some += f" that was seen there ({len(self.texts)} texts)" if self.texts else ""
         on = f" on {self.shape}" if self.shape else ""
         return f"{_WHAT[self.varies]} {where}{line}{some}{on}{f' (page {self.page})' if self.page else ''}"
 

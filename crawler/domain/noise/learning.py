@@ -115,7 +115,8 @@ class _PlaceRules:
 
     def learned(self) -> list[LearnedRule]:
         if self._masks_everything:
-            return [self._rule(Varies.ALL, keeps=self._fixed_lines)]
+            rule = self._rule(Varies.ALL, keeps=self._fixed_lines)
+            return [rule._replace(texts=self._seen.rotation.texts)]
         return [*self._word_rules(), *self._order_rules(), *self._value_rules()]
 
     @property

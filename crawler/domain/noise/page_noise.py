@@ -1,7 +1,7 @@
 """Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worde
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
+from crawler.domain.noise.rotations import known_as
 from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
 from crawler.domain.noise.torn_items import exchanged
@@ -251,8 +252,9 @@ class _NoiseFilter:
         return self._known(place).order
 
     def _is_noise(self, edit: BlockEdit) -> bool:
-        whole = next((one for one in self._known(edit.place).whole if not self._is_kept(edit, one)), None)
-        if whole:
+        here = self._known(edit.place)
+        whole = next((one for one in here.whole if not self._is_kept(edit, one)), None)
+        if whole and _may_come(edit, here.in_turn):
             self.used.append(whole.name)
             return True
         if not _is_comparable(edit):
@@ -406,6 +408,11 @@ def _take(spare: "Counter[Block]", block: Block) -> bool:
     found = spare[block] > 0
     spare[block] -= found
     return found
+
+
+def _may_come(edit: BlockEdit, in_turn: Collection[str]) -> bool:
+    """Whether its lines are among those that come in turn; where these are not known, any may."""
+    return not in_turn or all(known_as(block.text) in in_turn for block in edit if block)
 
 
 def _is_comparable(edit: BlockEdit) -> bool:

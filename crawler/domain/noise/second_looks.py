@@ -34,6 +34,14 @@ class TwoLooks(NamedTuple):
         """All looks, the earliest first."""
         return [look for look in (self.before, self.first, self.second, self.after) if look is not None]
 
+    @property
+    def by_crawl(self) -> tuple[list[PageBlocks], list[PageBlocks]]:
+        """The looks of the earlier and those of the later crawl; of a page that did not change one look is both."""
+        both = [self.first, self.second]
+        if self.after is not None:
+            return both, [self.after]
+        return ([self.before], both) if self.before is not None else ([self.first], [self.first])
+
     def stayed_at(self, place: str) -> list[str] | None:
         """The lines at a place, if they were the same in all looks."""
         lines = self.first.lines_at(place)

@@ -18,6 +18,7 @@ from crawler.domain.noise.columns import Columns, line_words
 from crawler.domain.noise.learned_rule import ANY, FEWEST_WORDS, Varies, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced
+from crawler.domain.noise.rotations import Rotation
 from crawler.domain.noise.second_looks import Scope, TwoLooks
 from crawler.domain.noise.torn_items import torn_by_itself, torn_each_time
 
@@ -116,6 +117,7 @@ class Seen:
         self.columns = Columns()
         self.shown: set[str] = set()
         """Lines at the place on pages on which it varied, in all looks."""
+        self.rotation = Rotation()
         self.stayed: list[list[str]] = []
         """Lines at the place on pages on which they were the same in all looks."""
         self.compared = 0
@@ -276,7 +278,9 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
         if not found or not look.first.at(place):
             continue
         stayed = look.stayed_at(place)
+        earlier, later = ([line for one in some for line in one.lines_at(place)] for some in look.by_crawl)
         for here in found:
+            here.rotation.saw(earlier, later)
             here.compared += 1
             if stayed is not None:
                 here.stayed.append(stayed)
