@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, final
@@ -146,6 +147,10 @@ class PageBlocks:
     def at(self, place: str) -> Sequence[int]:
         """Which blocks stand at a place."""
         return self._by_place.get(place, ())
+
+    @property
+    def places(self) -> AbstractSet[str]:
+        return self._by_place.keys()
 
     @cached_property
     def _by_place(self) -> dict[str, list[int]]:

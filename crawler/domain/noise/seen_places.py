@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
-from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import is_younger
 from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
@@ -157,21 +156,20 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
         return
     differed, varied = {edit.place for edit in edits}, _varied(look, edits)
     pairs = [(look.first, look.second), *([look.third] if look.third else ())]
-    places = _by_place(look.first)
-    lines = [tuple(map(_by_place, pair)) for pair in pairs] if varied else []
     moved = {place for place, some in varied.items() if _is_order([one.edit for one in some])}
     torn = torn_each_time([torn_by_itself(one, other, moved) for one, other in pairs]) if moved else set()
-    for place in sorted(places.keys() | differed):
+    for place in sorted(look.first.places | differed):
         if place not in seen and len(seen) >= MOST_PLACES:
             continue
+        lines = [(one.lines_at(place), other.lines_at(place)) for one, other in pairs] if place in varied else []
         for here in (seen[place][scope] for scope in look.scopes):
             here.pages += 1
             here.differed += place in differed
             if place in varied:
                 here.varied += 1
-                here.blocks += len(places.get(place, ()))
+                here.blocks += len(look.first.at(place))
                 here.edits += len(varied[place])
-                here.stable.add([(one.get(place, []), other.get(place, [])) for one, other in lines])
+                here.stable.add(lines)
                 _tell_how(here, varied[place], look.moments)
                 here.torn |= torn if place in moved else set()
                 here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
@@ -211,14 +209,6 @@ def _is_order(edits: list[BlockEdit]) -> bool:
     """Whether the same lines only stand in another order."""
     gone = Counter(edit.removed.text for edit in edits if edit.removed)
     return gone == Counter(edit.added.text for edit in edits if edit.added)
-
-
-def _by_place(page: PageBlocks) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for at in range(len(page)):
-        block = page.block(at)
-        found[block.place].append(block.text)
-    return found
 
 
 def _only_ages(edit: BlockEdit, moments: Moments) -> bool:
