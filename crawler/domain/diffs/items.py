@@ -1,11 +1,12 @@
-"""What belongs together on a page: the lines of a row, of a list entry, of a term, of a card beside others like it."""
+"""What belongs together on a page: the lines of a row, an entry, a term, a heading, a card beside others like it."""
 
 from collections import Counter
+from itertools import chain, islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from crawler.domain.diffs.table_cells import term_of
+from crawler.domain.diffs.table_cells import FARTHEST, before, term_of
 from crawler.domain.pages.tag_ids import tag_ids
 
 ROW = "tr"
@@ -13,6 +14,7 @@ _MOST_ITEMS = 4
 """Items in each other that a line is a part of, from the innermost."""
 _ENTRIES = tag_ids("tr li article")
 _TERMS = tag_ids("dt dd")
+_HEADINGS = tag_ids("h2 h3 h4 h5 h6")
 _TOP = frozenset({"body", "html"})
 
 
@@ -28,7 +30,7 @@ class Items:
     def __init__(self) -> None:
         self._known: dict[int, tuple[Item, ...]] = {}
         self._kinds: dict[int, Counter[tuple[int, str]]] = {}
-        """How many elements of a tag and class stand in an element."""
+        """How many elements of a tag, and of a tag and class, stand in an element."""
 
     def of(self, node: LexborNode) -> tuple[Item, ...]:
         """The innermost first."""
@@ -39,8 +41,7 @@ class Items:
             above = above.parent
         found = self._known.get(above.mem_id, ()) if above is not None else ()
         for one in reversed(passed):
-            item = self._item(one)
-            found = (item, *found[: _MOST_ITEMS - 1]) if item else found
+            found = (*filter(None, (self._item(one), self._below_heading(one))), *found)[:_MOST_ITEMS]
             self._known[one.mem_id] = found
         return found
 
@@ -57,9 +58,21 @@ class Items:
         count, name = max((kinds[node.tag_id, name], name) for name in _classes(node))
         return Item(node.mem_id, f"{tag}.{name}" if name else tag) if count > 1 else None
 
+    def _below_heading(self, node: LexborNode) -> Item | None:
+        """What follows a heading, up to the next one, if there are several."""
+        parent = node.parent
+        tags = [tag for tag in _HEADINGS if self._kinds_in(parent)[tag, ""] > 1] if parent is not None else ()
+        if not tags:
+            return None
+        for one in islice(chain([node], before(node)), FARTHEST):
+            if one.tag_id in tags:
+                return Item(one.mem_id, one.tag or "")
+        return None
+
     def _kinds_in(self, parent: LexborNode) -> "Counter[tuple[int, str]]":
         if parent.mem_id not in self._kinds:
-            self._kinds[parent.mem_id] = Counter((one.tag_id, name) for one in parent.iter() for name in _classes(one))
+            kinds = Counter((one.tag_id, name) for one in parent.iter() for name in {*_classes(one), ""})
+            self._kinds[parent.mem_id] = kinds
         return self._kinds[parent.mem_id]
 
 

@@ -21,7 +21,7 @@ _SPAN = re.compile(r"[0-9]{1,4}").fullmatch
 _TITLES = tag_ids("h1 h2 h3 h4 h5 h6 caption legend summary figcaption")
 _HOLD_TITLES = tag_ids("header hgroup")
 _TERMS, _MEANINGS = tag_ids("dt"), tag_ids("dd")
-_FARTHEST = 40
+FARTHEST = 40
 """Elements between a table and the heading that names it."""
 _DIGITS = re.compile(r"\d+")
 
@@ -141,7 +141,7 @@ class Columns:
 def term_of(node: LexborNode) -> LexborNode:
     """The first of the terms that something is said of; itself where there is none."""
     term = node if node.tag_id in _TERMS else None
-    for one in islice(_before(node), _FARTHEST):
+    for one in islice(before(node), FARTHEST):
         if one.tag_id in _TERMS:
             term = one
         elif term is not None:
@@ -160,9 +160,9 @@ def _table_of(row: LexborNode) -> LexborNode | None:
 def _name_of_table(table: LexborNode) -> str:
     """Its caption, or the heading before it, and which it is of those that stand there. Numbers in them may move."""
     title, number = _first_if_title(table), 1
-    steps, here = _FARTHEST, table
+    steps, here = FARTHEST, table
     while title is None and here.parent is not None and here.tag not in _TOP and steps > 0:
-        for one in islice(_before(here), steps):
+        for one in islice(before(here), steps):
             steps -= 1
             title = _title_of(one)
             if title is not None:
@@ -191,7 +191,7 @@ def _class(node: LexborNode) -> str:
     return node.attributes.get("class") or ""
 
 
-def _before(node: LexborNode) -> Iterator[LexborNode]:
+def before(node: LexborNode) -> Iterator[LexborNode]:
     """The elements before one, the nearest first."""
     one = node.prev
     while one is not None:

@@ -50,7 +50,12 @@ def in_terms(rows: Rows) -> str:
     return f"<main><dl>{''.join(f'<dt>{one}</dt><dd>{two}</dd>' for one, two in rows)}</dl></main>"
 
 
-PAGES = [in_table, with_classes, in_cards, in_uneven_cards, in_items, in_nested_items, in_terms]
+def below_headings(rows: Rows) -> str:
+    """Nothing holds what belongs together."""
+    return f"<main>{''.join(f'<h3>{one}</h3><p>{two}</p>' for one, two in rows)}</main>"
+
+
+PAGES = [below_headings, in_table, with_classes, in_cards, in_uneven_cards, in_items, in_nested_items, in_terms]
 Page = Callable[[Rows], str]
 
 
