@@ -13,6 +13,9 @@ ROW = "tr"
 _MOST_ITEMS = 4
 """Items in each other that a line is a part of, from the innermost."""
 _ENTRIES = tag_ids("tr li article")
+# They hold a line, and are told apart by what they stand in.
+_PARTS = tag_ids("td th p h1 h2 h3 h4 h5 h6 a b em i label small span strong time thead tbody tfoot")
+_IN_TABLES = tag_ids("td th tr thead tbody tfoot li dt dd")
 _TERMS = tag_ids("dt dd")
 _HEADINGS = tag_ids("h2 h3 h4 h5 h6")
 _TOP = frozenset({"body", "html"})
@@ -46,6 +49,8 @@ class Items:
         return found
 
     def _item(self, node: LexborNode) -> Item | None:
+        if node.tag_id in _PARTS:
+            return None
         if node.tag_id in _TERMS:
             return Item(term_of(node).mem_id, "dt")
         tag = node.tag or ""
@@ -61,7 +66,10 @@ class Items:
     def _below_heading(self, node: LexborNode) -> Item | None:
         """What follows a heading, up to the next one, if there are several."""
         parent = node.parent
-        tags = [tag for tag in _HEADINGS if self._kinds_in(parent)[tag, ""] > 1] if parent is not None else ()
+        if parent is None or node.tag_id in _IN_TABLES:
+            return None
+        kinds = self._kinds_in(parent)
+        tags = [tag for tag in _HEADINGS if kinds[tag, ""] > 1]
         if not tags:
             return None
         for one in islice(chain([node], before(node)), FARTHEST):

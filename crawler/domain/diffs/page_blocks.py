@@ -91,12 +91,19 @@ class PageBlocks:
         self._places = _Places()
         self._columns = Columns()
         self._items = Items()
+        self._blocks: dict[int, Block] = {}
         self.lines: list[str] = [block.text for block in head] + list(lines)
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def block(self, at: int) -> Block:
+        found = self._blocks.get(at)
+        if found is None:
+            found = self._blocks[at] = self._read_block(at)
+        return found
+
+    def _read_block(self, at: int) -> Block:
         if at < len(self._head):
             return self._head[at]
         node = self._nodes[at - len(self._head)]

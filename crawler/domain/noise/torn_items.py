@@ -29,12 +29,14 @@ class _Torn(NamedTuple):
 
 def exchanged(old: PageBlocks, new: PageBlocks, places: Collection[str], apart: Collection[str]) -> list[BlockEdit]:
     """What became of items, as far as lines alone do not show it. `apart`: what does not keep its lines together."""
+    all_torn = {name: torn for name, torn in _torn(old, new, places, apart).items() if torn and name not in apart}
+    if not all_torn:
+        return []
     gone, come = (page.texts_at(places) for page in (old, new))
     gone, come = gone - come, come - gone
     found: Counter[BlockEdit] = Counter()
-    for name, torn in sorted(_torn(old, new, places, apart).items()):
-        if name not in apart:
-            found |= Counter(_untold(torn, Counter(gone), Counter(come)))
+    for _, torn in sorted(all_torn.items()):
+        found |= Counter(_untold(torn, Counter(gone), Counter(come)))
     return list(found.elements())
 
 
