@@ -37,10 +37,14 @@ class TwoLooks(NamedTuple):
     @property
     def by_crawl(self) -> tuple[list[PageBlocks], list[PageBlocks]]:
         """The looks of the earlier and those of the later crawl; of a page that did not change one look is both."""
-        both = [self.first, self.second]
         if self.after is not None:
-            return both, [self.after]
-        return ([self.before], both) if self.before is not None else ([self.first], [self.first])
+            return self.twice, [self.after]
+        return ([self.before], self.twice) if self.before is not None else ([self.first], [self.first])
+
+    @property
+    def twice(self) -> list[PageBlocks]:
+        """The two looks in a row; none of a page that was looked at once."""
+        return [] if self.first is self.second else [self.first, self.second]
 
     def stayed_at(self, place: str) -> list[str] | None:
         """The lines at a place, if they were the same in all looks."""

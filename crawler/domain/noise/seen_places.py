@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
+from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import is_younger
 from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
@@ -175,6 +176,10 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
                 here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
 
 
+def _lines_at(place: str, pages: Iterable[PageBlocks]) -> list[str]:
+    return [line for page in pages for line in page.lines_at(place)]
+
+
 def _varied(look: TwoLooks, edits: list[BlockEdit]) -> dict[str, list[_Varied]]:
     """The lines, by place, that differed between both looks and again from the third."""
     here = _at_places(edits)
@@ -268,9 +273,9 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
         if not found or not look.first.at(place):
             continue
         stayed = look.stayed_at(place)
-        earlier, later = ([line for one in some for line in one.lines_at(place)] for some in look.by_crawl)
+        earlier, later, twice = (_lines_at(place, some) for some in (*look.by_crawl, look.twice))
         for here in found:
-            here.rotation.saw(earlier, later)
+            here.rotation.saw(earlier, later, twice=twice)
             here.compared += 1
             if stayed is not None:
                 here.stayed.append(stayed)

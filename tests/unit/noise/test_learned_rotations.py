@@ -10,7 +10,7 @@ from tests.unit.noise.pages import blocks
 from tests.unit.noise.test_learned_noise import left, rule_set
 
 TEASERS = ("Visit our museum", "Rent a boat today", "Fresh bread daily", "Learn to sail with friends")
-PAGES = 12
+PAGES = 16
 
 
 def page(text: str, more: str = "", name: str = "x") -> str:
