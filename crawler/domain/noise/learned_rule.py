@@ -102,10 +102,15 @@ class LearnedRule(NamedTuple):
         some += f" under {', '.join(map(repr, self.headings))}" if any(self.headings) else ""
         some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
         some += f" of the table {', '.join(map(repr, self.tables))}" if self.tables else ""
-        some += f", also across {', '.join(self.torn)}" if self.torn else ""
+        some += f", not kept together: {', '.join(map(_torn_words, self.torn))}" if self.torn else ""
         some += f" that was seen there ({len(self.texts)} texts)" if self.texts else ""
         on = f" on {self.shape}" if self.shape else ""
         return f"{_WHAT[self.varies]} {where}{line}{some}{on}{f' (page {self.page})' if self.page else ''}"
+
+
+def _torn_words(name: str) -> str:
+    item, _, column = name.partition(" ")
+    return f"column {column}" if column else f"lines of one {item}"
 
 
 def reads_like(line: str, before: Words, after: Words) -> bool:

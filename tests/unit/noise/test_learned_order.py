@@ -107,6 +107,7 @@ def ranking(rows: Rows) -> str:
 
 
 def test_a_column_that_stays_where_it_is_does_not_belong_to_rows_that_move() -> None:
+    assert learned(ranking, RANKS)[0].words.endswith(", not kept together: column 1")
     rules = rule_set(learned(ranking, RANKS))
     assert left(ranking(RANKS), ranking(RANKS[::-1]), rules) == []
     edited = [("Vera", "Green Club"), ("Otto", "Red Club"), *RANKS[2:]]
@@ -124,6 +125,7 @@ def test_words_that_go_from_row_to_row_by_themselves_are_quiet() -> None:
     rules = learn([looked_at(*map(cloud, (1, 5, 7)))])
     assert left(cloud(1), cloud(6), rule_set(rules)) == []
     assert [LearnedRule.from_value(rule.as_value()) for rule in rules] == rules
+    assert rules[0].words.endswith(", not kept together: lines of one tr")
 
 
 def test_a_rule_of_before_keeps_rows_together_too() -> None:
