@@ -1,11 +1,16 @@
 """What is masked as a whole is said: a new line in a box that shows another text each time is not told."""
 
+from uuid import UUID
+
+from rich.console import Console
+
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.left_out_places import LeftOutPlace, left_out_places, left_out_sentence
-from crawler.domain.changes.summary import CrawlChanges
+from crawler.domain.changes.summary import Compared, CrawlChanges
 from crawler.domain.noise.learned_rule import LearnedRule, Varies
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.entrypoints.cli.commands import changes
 from tests.unit.noise.pages import blocks
 from tests.unit.noise.test_learned_noise import rule_set
 
@@ -42,3 +47,18 @@ def test_they_are_said_in_one_sentence() -> None:
     )
     assert "div.ad>p (1,200 pages), div.ad>p (1 page)" in left_out_sentence([{**one, "pages": 1200}, one])
     assert "and 2 more." in left_out_sentence([one] * 7)
+
+
+def test_the_command_line_says_them() -> None:
+    found = CrawlChanges.model_validate(
+        {
+            "crawl_id": UUID(int=1), "state": Compared.YES,
+            "summary": {"new_pages": 0, "removed_pages": 0, "changed_pages": 0, "unchanged_pages": 3},
+            "left_out_places": [{"place": "div.ad>p", "rule": "id", "pages": 3}],
+        }
+    )  # fmt: skip
+    screen = Console(record=True, width=300)
+    changes._show(screen, found, ())
+    said = screen.export_text()
+    assert "another each time: div.ad>p (3 pages)." in said
+    assert "'crawler noise list'" in said
