@@ -10,9 +10,10 @@ from crawler.domain.changes.filtered_changes import bounded, filter_across_pages
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.page_blocks import read_blocks
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.learned import TwoLooks, learn
+from crawler.domain.noise.learning import learn
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet
+from crawler.domain.noise.second_looks import TwoLooks
 from crawler.domain.noise.template_changes import TemplateChange
 from crawler.domain.pages.parsing import parse_page
 from crawler.domain.rendering.url_shapes import url_shape

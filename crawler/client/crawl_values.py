@@ -308,6 +308,14 @@ class WatchedValue(Value):
     back_in_stock: bool = False
 
 
+class LeftOutPlace(Value):
+    """A place that differs, and that a learned noise rule ignores as a whole."""
+
+    place: str
+    rule: str
+    pages: int
+
+
 class PageByHash(Value):
     """A changed page that was too large to weigh: only its hash shows the change."""
 
@@ -358,6 +366,8 @@ class Changes(Value):
     wall_notes: tuple[WallNote, ...] = ()
     also_at: dict[str, tuple[str, ...]] = Field(default={})
     """Pages with several addresses count once; further addresses of each."""
+    left_out_places: tuple[LeftOutPlace, ...] = ()
+    """Places that are ignored as a whole: what is new there is not told."""
     by_hash_pages: int = 0
     """Changed pages that were too large to weigh."""
     by_hash: tuple[PageByHash, ...] = ()

@@ -1,6 +1,6 @@
 """A project's noise rules in Postgres.
 
-What rules mean: `domain/noise/rules.py`. Which are learned: `domain/noise/learned.py`.
+What rules mean: `domain/noise/rules.py`. Which are learned: `domain/noise/learning.py`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from crawler.domain.changes import new_walls
 from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.left_out_places import LeftOutPlace
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.judging import Bound
 from crawler.domain.noise.clock_lines import without_clock_lines
-from crawler.domain.noise.learned import ANYWHERE, LearnedRule, Varies, names_a_line
+from crawler.domain.noise.learned_rule import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.priced_values import random_values
 from crawler.domain.noise.template_changes import Collapsed, TemplateChange, collapse
@@ -53,6 +54,8 @@ class FilteredChanges(NamedTuple):
     """Pages never seen before that are such a wall themselves."""
     by_hash: Mapping[str, Bound] = {}
     """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
+    left_out: Sequence[LeftOutPlace] = ()
+    """Places that differed and are masked whole."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -78,6 +81,7 @@ class FilteredChanges(NamedTuple):
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
             "behind_walls": as_record(self.behind),
             **new_walls.as_record(self.only_walls),
+            "left_out_places": [one.as_record() for one in self.left_out],
             "by_hash_pages": len(self.by_hash),
             "by_hash": [{"url": url, "reason": self.by_hash[url].value} for url in sorted(self.by_hash)[:MOST_LISTED]],
         }

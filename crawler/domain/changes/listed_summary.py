@@ -28,6 +28,7 @@ UNLISTED = (
     "template_pages",
     "wall_notes",
     "also_at",
+    "left_out_places",
     "by_hash_pages",
     "by_hash",
     "watched_changes",

@@ -120,6 +120,14 @@ class RedirectedPages(_Value):
     example_urls: tuple[str, ...] = ()
 
 
+class LeftOutPlace(_Value):
+    """Something differs at this place, but all of it is masked, because it is another each time."""
+
+    place: str
+    rule: str = Field(description="The id of the learned noise rule")
+    pages: int = Field(description="On so many pages")
+
+
 class PageByHash(_Value):
     """A changed page that could not be weighed within bounds: its hash says that it changed, not what."""
 
@@ -192,6 +200,9 @@ class CrawlChanges(_Value):
     wall_notes: tuple[WallNote, ...] = ()
     also_at: dict[str, tuple[str, ...]] = Field(
         {}, description="Pages with several addresses are counted once; the first five others of each"
+    )
+    left_out_places: tuple[LeftOutPlace, ...] = Field(
+        (), description="Places masked whole that differed: what is new there is not told. The first 100"
     )
     by_hash_pages: int = Field(0, description="Changed pages that were too large to weigh: told by their hash alone")
     by_hash: tuple[PageByHash, ...] = Field((), description="The first 1,000")

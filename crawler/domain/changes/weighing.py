@@ -24,10 +24,11 @@ from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import Moves, moves
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.earlier_values import moved_before
-from crawler.domain.noise.learned import TwoLooks, learn
+from crawler.domain.noise.learning import learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage, apply_noise_rules
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair, PageSide
 from crawler.domain.noise.rules import RuleSet
+from crawler.domain.noise.second_looks import TwoLooks
 from crawler.domain.pages.parsing import UnparsablePage
 
 Template = Sequence[Mapping[str, Any]]

@@ -20,11 +20,11 @@ class BlockEdit(NamedTuple):
 def diff_blocks(old: PageBlocks, new: PageBlocks) -> list[BlockEdit]:
     edits: list[BlockEdit] = []
     for removed, added in line_hunks(old.lines, new.lines):
-        edits += _paired([old.block(at) for at in removed], [new.block(at) for at in added])
+        edits += paired([old.block(at) for at in removed], [new.block(at) for at in added])
     return edits
 
 
-def _paired(removed: list[Block], added: list[Block]) -> list[BlockEdit]:
+def paired(removed: list[Block], added: list[Block]) -> list[BlockEdit]:
     """What stands at the same place takes the place of what stood there."""
     waiting: dict[str, list[Block]] = defaultdict(list)
     for block in reversed(added):

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Sequence
 
+from crawler.domain.diffs.items import Item
 from crawler.domain.diffs.page_blocks import Block, PageBlocks, read_blocks
 from crawler.domain.pages.file_lines import FileLines
 from crawler.domain.pages.files import FileKind, file_lines, kind_of
@@ -26,6 +27,9 @@ class FileBlocks(PageBlocks):
 
     def block(self, at: int) -> Block:
         return Block(self._file_lines.place(at), self._file_lines.texts[at])
+
+    def items(self, at: int) -> tuple[Item, ...]:  # noqa: ARG002
+        return ()
 
     def row_start(self, at: int) -> int | None:  # noqa: ARG002
         return None

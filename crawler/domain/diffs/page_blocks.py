@@ -7,14 +7,16 @@ what sites change without anybody noticing: where in the page it stands, and end
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, repeat
 from typing import NamedTuple, final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.domain.diffs.items import Item, Items
+from crawler.domain.diffs.table_cells import Columns, Rows
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.head import read_head
@@ -42,12 +44,6 @@ _FLOWS = tag_ids(
     "p h1 h2 h3 h4 h5 h6 pre code a abbr b cite dfn em i kbd label q s samp small span strong sub sup u var"
 )
 # These may be a line or hold several.
-_ROWS = tag_ids("tr")
-_ROW_GROUPS = tag_ids("thead tbody tfoot")
-_HEADINGS = tag_ids("th")
-_CELLS = tag_ids("td th")
-_WIDEST = 1_000
-_SPAN = re.compile(r"[0-9]{1,4}").fullmatch
 _ITEMS = tag_ids("li dt dd td th")
 _HOLD_LINES = tag_ids("p div ul ol dl table pre section article blockquote figure h2 h3 h4 h5 h6")
 # What a build tool appends: several characters with a digit among them, or a small letter before a capital.
@@ -66,6 +62,8 @@ class Block:
     """What the heading of its column says."""
     row: str = field(default="", compare=False)
     """What the first cell of its row says, if that is another."""
+    table: str = field(default="", compare=False)
+    """What the table is called that it stands in."""
 
 
 class PageBlocks:
@@ -91,17 +89,30 @@ class PageBlocks:
         self._head = head
         self._nodes = nodes
         self._places = _Places()
-        self._columns = _Columns()
+        self._columns = Columns()
+        self._items = Items()
+        self._blocks: dict[int, Block] = {}
         self.lines: list[str] = [block.text for block in head] + list(lines)
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def block(self, at: int) -> Block:
+        found = self._blocks.get(at)
+        if found is None:
+            found = self._blocks[at] = self._read_block(at)
+        return found
+
+    def _read_block(self, at: int) -> Block:
         if at < len(self._head):
             return self._head[at]
         node = self._nodes[at - len(self._head)]
         return Block(self._places.of(node), self.lines[at], *self._columns.of(node))
+
+    def items(self, at: int) -> tuple[Item, ...]:
+        """The rows, list entries and cards that a block is a part of, the innermost first."""
+        first = len(self._head)
+        return self._items.of(self._nodes[at - first]) if at >= first else ()
 
     def row_start(self, at: int) -> int | None:
         """The first block of the row of a table that a block stands in; None when in none."""
@@ -109,7 +120,7 @@ class PageBlocks:
 
     @cached_property
     def _row_starts(self) -> list[int | None]:
-        rows = _Rows()
+        rows = Rows()
         found: list[int | None] = [None] * len(self._head)
         last: int | None = None
         for at, node in enumerate(self._nodes, len(self._head)):
@@ -143,6 +154,10 @@ class PageBlocks:
     def at(self, place: str) -> Sequence[int]:
         """Which blocks stand at a place."""
         return self._by_place.get(place, ())
+
+    @property
+    def places(self) -> AbstractSet[str]:
+        return self._by_place.keys()
 
     @cached_property
     def _by_place(self) -> dict[str, list[int]]:
@@ -345,125 +360,6 @@ class _Places:
         if node.mem_id not in self._labels:
             self._labels[node.mem_id] = _label(node)
         return self._labels[node.mem_id]
-
-
-class _Rows:
-    """Which row of a table each element stands in."""
-
-    def __init__(self) -> None:
-        self._known: dict[int | None, int | None] = {}
-
-    def of(self, node: LexborNode) -> int | None:
-        passed: list[int] = []
-        above = node.parent
-        while above is not None and above.tag_id not in _ROWS and above.mem_id not in self._known:
-            passed.append(above.mem_id)
-            above = above.parent
-        number = above.mem_id if above is not None else None
-        row = self._known.get(number, number)
-        self._known.update(dict.fromkeys(passed, row))
-        return row
-
-
-class _Cell(NamedTuple):
-    column: int | None = None
-    heading: str = ""
-    row: str = ""
-
-
-_NO_CELL = _Cell()
-
-
-class _Columns:
-    """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
-
-    def __init__(self) -> None:
-        self._sizes: dict[int, int] = {}
-        self._widths: dict[int, int] = {}
-        self._rows: dict[int, dict[int, _Cell]] = {}
-        """The cells of each row; of what is no row none."""
-        self._headings: dict[int, list[str]] = {}
-        """The headings of each table."""
-
-    def of(self, node: LexborNode) -> _Cell:
-        cell = node.parent
-        row = cell.parent if cell is not None else None
-        for _ in range(_MOST_LEVELS):
-            if cell is None or row is None or row.tag in _TOP:
-                return _NO_CELL
-            if self._size(row) > 1:
-                return self._cells(row).get(cell.mem_id, _NO_CELL)
-            cell, row = row, row.parent
-        return _NO_CELL
-
-    def _cells(self, row: LexborNode) -> dict[int, _Cell]:
-        if row.mem_id not in self._rows:
-            alike = any(one.tag_id == row.tag_id and self._width(one) == self._width(row) for one in _neighbours(row))
-            self._rows[row.mem_id] = dict(self._named_cells(row)) if alike or self._is_below_headings(row) else {}
-        return self._rows[row.mem_id]
-
-    def _is_below_headings(self, row: LexborNode) -> bool:
-        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._width(row)
-
-    def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, _Cell]]:
-        headings = self._headings_of(row) if row.tag_id in _ROWS else []
-        first = ""
-        at = 0
-        for cell in row.iter():
-            first = first if at else _said(cell)
-            yield cell.mem_id, _Cell(at, headings[at] if at < len(headings) else "", first if at else "")
-            at += _span(cell)
-
-    def _headings_of(self, row: LexborNode) -> list[str]:
-        """What the first row of a table says, if all its cells are headings."""
-        table = row.parent
-        while table is not None and table.tag_id in _ROW_GROUPS:
-            table = table.parent
-        if table is None:
-            return []
-        if table.mem_id not in self._headings:
-            head = table.css_first("tr")
-            cells = list(head.iter()) if head is not None else []
-            is_head = len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells)
-            self._headings[table.mem_id] = list(islice(_spread(cells), _WIDEST)) if is_head else []
-        return self._headings[table.mem_id]
-
-    def _width(self, row: LexborNode) -> int:
-        """How many columns a row takes."""
-        if row.mem_id not in self._widths:
-            self._widths[row.mem_id] = sum(map(_span, row.iter()))
-        return self._widths[row.mem_id]
-
-    def _size(self, node: LexborNode) -> int:
-        if node.mem_id not in self._sizes:
-            self._sizes[node.mem_id] = sum(1 for _ in node.iter())
-        return self._sizes[node.mem_id]
-
-
-def _spread(headings: Iterable[LexborNode]) -> Iterator[str]:
-    """What each column's heading says; one may stand above several."""
-    for cell in headings:
-        yield from repeat(_said(cell), _span(cell))
-
-
-def _span(cell: LexborNode) -> int:
-    """How many columns a cell of a table takes."""
-    given = (cell.attributes.get("colspan") or "") if cell.tag_id in _CELLS else ""
-    return min(int(given), _WIDEST) or 1 if _SPAN(given) else 1
-
-
-def _said(cell: LexborNode) -> str:
-    return " ".join(cell.text(deep=True).split())[:_LONGEST_NAME]
-
-
-def _neighbours(node: LexborNode) -> Iterator[LexborNode]:
-    """The elements right before and after, with nothing but text in between."""
-    for side in ("prev", "next"):
-        one: LexborNode | None = getattr(node, side)
-        if one is not None and one.tag_id == TEXT:
-            one = getattr(one, side)
-        if one is not None:
-            yield one
 
 
 def _label(node: LexborNode) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.noise.bare_ages import age_texts
 from crawler.domain.noise.builtin import AGE, OF_FETCH
-from crawler.domain.noise.learned import ANYWHERE, names_a_line
+from crawler.domain.noise.learned_rule import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
 from crawler.domain.noise.moving_values import ValueChange, frames_of, value_changes
 from crawler.domain.noise.page_noise import FilteredPage

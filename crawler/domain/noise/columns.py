@@ -1,7 +1,7 @@
 """Which cells of a table, or of rows like one, vary by themselves: a price beside a counter reads like it.
 
-A cell is known by its column, by what the column's heading says, and by the first cell of its row. Only what was seen
-to stay in one column or row while it varied in another keeps them apart.
+A cell is known by its column, by what the column's heading says, by the first cell of its row, and by what the table is
+called. Only what was seen to stay in one column, row or table while it varied in another keeps them apart.
 """
 
 import re
@@ -17,6 +17,8 @@ from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton
 MOST_TEXT = 300
 MOST_ROWS = 50
 """Rows that a rule names; with more of them it holds for all."""
+MOST_TABLES = 20
+"""The same of tables."""
 MOST_PROPERTIES = 12
 """A longer list of names and values is one of items."""
 _NO_DIGIT = re.compile(r"[^0-9]+")
@@ -33,6 +35,7 @@ class Cell(NamedTuple):
     column: int
     heading: str
     row: str
+    table: str
 
 
 class Cells(NamedTuple):
@@ -42,6 +45,7 @@ class Cells(NamedTuple):
     headings: tuple[str, ...] = ()
     """"" is the heading of a table without headings; none are all."""
     rows: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
 
     def hold(self, edit: BlockEdit) -> bool:
         """Whether both sides of an edit stand in one of these cells."""
@@ -52,12 +56,13 @@ class Cells(NamedTuple):
             (not self.columns or cell.column in self.columns)
             and (not self.headings or cell.heading in self.headings)
             and (not self.rows or cell.row in self.rows)
+            and (not self.tables or cell.table in self.tables)
         )
 
     @property
     def name_it(self) -> bool:
         """Whether words of the table say what stands there."""
-        return any(self.headings) or bool(self.rows)
+        return any(self.headings) or bool(self.rows) or any(any(map(str.isalpha, table)) for table in self.tables)
 
 
 class Columns:
@@ -112,20 +117,30 @@ class Columns:
         apart = tuple(sorted(columns)) if self._seen[line] - columns else ()
         if said:
             return Cells(apart)
-        rows = self._rows(line, known)
-        if kind:
-            return Cells(apart, (), rows if len(known | self._stayed[line]) <= MOST_PROPERTIES else ())
-        return Cells(apart, tuple(sorted({cell.heading for cell in known})), rows)
+        is_list = kind and len(known | self._stayed[line]) > MOST_PROPERTIES
+        if is_list:
+            return Cells(apart)
+        tables = self._tables(line, known)
+        rows = self._rows(line, known, tables)
+        headings = () if kind else tuple(sorted({cell.heading for cell in known}))
+        return Cells(apart, headings, rows, tables)
+
+    def _tables(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
+        """The tables in which such cells varied, if they stayed in others; none are all."""
+        columns, tables = {cell[:2] for cell in known}, {cell.table for cell in known}
+        others = any(cell[:2] in columns and cell.table not in tables for cell in self._stayed[line])
+        return tuple(sorted(tables)) if others and len(tables) <= MOST_TABLES else ()
 
     def _takes_others(self, line: str, cells: Cells, known: set[Cell]) -> bool:
         """Whether these are also cells that stayed, in columns in which no value of theirs was seen to vary."""
         columns = {cell[:2] for cell in known}
         return any(cell[:2] not in columns and cells.have(cell) for cell in self._stayed[line])
 
-    def _rows(self, line: str, known: Iterable[Cell]) -> tuple[str, ...]:
+    def _rows(self, line: str, known: Iterable[Cell], tables: Sequence[str]) -> tuple[str, ...]:
         """The rows that varied, if others in the same columns stayed; none are all."""
         columns, rows = {cell[:2] for cell in known}, {cell.row for cell in known}
-        others = any(cell[:2] in columns and cell.row not in rows for cell in self._stayed[line])
+        stayed = (cell for cell in self._stayed[line] if not tables or cell.table in tables)
+        others = any(cell[:2] in columns and cell.row not in rows for cell in stayed)
         return _names(rows) if others else ()
 
     @staticmethod
@@ -148,4 +163,4 @@ def _grew(texts: Iterable[str | None]) -> bool:
 def _cell(block: Block) -> Cell | None:
     if block.column is None or len(block.text) > LONGEST_LINE:
         return None
-    return Cell(block.column, block.heading, block.row)
+    return Cell(block.column, block.heading, block.row, block.table)

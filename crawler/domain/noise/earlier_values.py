@@ -10,7 +10,7 @@ from crawler.domain.noise.bare_ages import FEWEST, age_texts, aged
 from crawler.domain.noise.builtin import AGE, may_run_with_clock
 from crawler.domain.noise.clock_lines import MOST_LINES, Moves, clock_key
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.learned import ANYWHERE
+from crawler.domain.noise.learned_rule import ANYWHERE
 from crawler.domain.noise.moving_values import LONGEST_LINE, frames_of, skeleton, value_changes
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import LineKey, texts_of

@@ -1,7 +1,7 @@
 """Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,12 +14,14 @@ from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import line_words
-from crawler.domain.noise.learned import ANYWHERE, masks, reads_like, worded
+from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
+from crawler.domain.noise.rotations import known_as
 from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
+from crawler.domain.noise.torn_items import exchanged
 
 NO_RULES = RuleSet()
 UNKNOWN = Moments()
@@ -120,6 +122,7 @@ class _NoiseFilter:
             self._unweighed, self._searches_left, self._likenings_left = 0, MOST_SEARCHED, MOST_LIKENED
             left = self._left(diff_blocks(old.without(loose), new.without(loose)))
             left += self._left(self._came_and_went(loose))
+        left += self._not_noise(self._exchanged({edit.place for edit in edits}))
         left = self._without_restyled_ages(left)
         if STAMP in self.used:
             left = self._without_revisions(left)
@@ -173,10 +176,20 @@ class _NoiseFilter:
             self._known_at[place] = self._rules.at(place, self._shape, self._page)
         return self._known_at[place]
 
+    def _exchanged(self, places: set[str]) -> list[BlockEdit]:
+        """What went from one row, entry or card to another, where their order varies. `places`: where lines differ."""
+        if not any(map(self._order_rule, places)):
+            return []
+        ordered = {place for place in self._loose_places if self._order_rule(place)}
+        apart = {name for place in ordered for name in self._known(place).torn}
+        return self._unmatched(exchanged(*self._pages, ordered, apart))
+
     def _left(self, edits: list[BlockEdit]) -> list[BlockEdit]:
-        """Edits that are no noise. Once they are very many the others are taken as they are."""
-        edits = [edit for edit in edits if not self._matches(edit)] if self._rules.patterns else edits
-        edits = self._without_reordered(edits)
+        """Edits that are no noise, and not only of the order."""
+        return self._not_noise(self._without_reordered(self._unmatched(edits)))
+
+    def _not_noise(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        """Once they are very many the others are taken as they are."""
         left: list[BlockEdit] = []
         weighed, told = _Pile(MOST_WEIGHED, MOST_WEIGHED_CHARACTERS), _Pile(MOST_LEFT, MOST_LEFT_CHARACTERS)
         for at, edit in enumerate(edits):
@@ -189,6 +202,9 @@ class _NoiseFilter:
                 left.append(edit)
                 told.add(characters)
         return left
+
+    def _unmatched(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        return [edit for edit in edits if not self._matches(edit)] if self._rules.patterns else edits
 
     def _matches(self, edit: BlockEdit) -> bool:
         """Every line of the edit is one that a pattern leaves out."""
@@ -236,8 +252,9 @@ class _NoiseFilter:
         return self._known(place).order
 
     def _is_noise(self, edit: BlockEdit) -> bool:
-        whole = next((one for one in self._known(edit.place).whole if not self._is_kept(edit, one)), None)
-        if whole:
+        here = self._known(edit.place)
+        whole = next((one for one in here.whole if not self._is_kept(edit, one)), None)
+        if whole and _may_come(edit, here.in_turn):
             self.used.append(whole.name)
             return True
         if not _is_comparable(edit):
@@ -391,6 +408,11 @@ def _take(spare: "Counter[Block]", block: Block) -> bool:
     found = spare[block] > 0
     spare[block] -= found
     return found
+
+
+def _may_come(edit: BlockEdit, in_turn: Collection[str]) -> bool:
+    """Whether its lines are among those that come in turn; where these are not known, any may."""
+    return not in_turn or all(known_as(block.text) in in_turn for block in edit if block)
 
 
 def _is_comparable(edit: BlockEdit) -> bool:

@@ -10,13 +10,15 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.noise.learned import LearnedRule, Varies
+from crawler.domain.noise.learned_rule import LearnedRule, Varies
 from crawler.domain.noise.moving_values import singular
 from crawler.domain.pages.css_matching import check_selector
 from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.errors import Invalid
 
 MOST_RULES = 500
+MOST_ROTATIONS = 2
+"""So often other texts may come in turn at a place; then they are news, and any may come."""
 _LOOSE = frozenset({Varies.ORDER, Varies.ALL})
 EVERYWHERE = "*"
 _ON_PAGE = re.compile(r"(.+) @ (https?://\S+)", re.DOTALL).fullmatch
@@ -135,7 +137,11 @@ class LearnedAt:
         self.rules = tuple(rules)
         self.loose = any(one.rule.varies in _LOOSE for one in self.rules)
         self.order = next((one.name for one in self.rules if one.rule.varies is Varies.ORDER), None)
+        self.torn = frozenset(name for one in self.rules if one.rule.varies is Varies.ORDER for name in one.rule.torn)
+        """What does not keep its lines together there, where the order varies."""
         self.whole = tuple(one for one in self.rules if one.rule.varies is Varies.ALL)
+        self.in_turn = _in_turn(one.rule for one in self.whole)
+        """What the only texts are known as that come there; none: any may."""
         self._any_line = tuple(one for one in self.rules if one.rule.varies is Varies.VALUES and one.rule.line is None)
         self._lines: dict[str, list[Learned]] = defaultdict(list)
         self._words: dict[int, list[Learned]] = defaultdict(list)
@@ -152,6 +158,11 @@ class LearnedAt:
     def for_words(self, count: int) -> Sequence[Learned]:
         """Rules for lines of so many words, some of which may be any."""
         return self._words.get(count, ())
+
+
+def _in_turn(rules: Iterable[LearnedRule]) -> frozenset[str]:
+    known = {rule.texts for rule in rules if rule.texts}
+    return frozenset(text for texts in known for text in texts) if len(known) <= MOST_ROTATIONS else frozenset()
 
 
 _NONE_LEARNED = LearnedAt(())
@@ -214,6 +225,12 @@ class RuleSet(NamedTuple):
             problems=problems,
             pages={page: PageRules.of(own) for page, own in by_page.items() if page},
         )
+
+    @property
+    def whole(self) -> dict[str, str]:
+        """The places of rules that mask all of one, by their names."""
+        known = (LearnedAt(some) for some in self.learned.values())
+        return {one.name: one.rule.place for here in known if not here.in_turn for one in here.whole}
 
     def on(self, url: str) -> Self:
         """The rules for the page at this URL."""

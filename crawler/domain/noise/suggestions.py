@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.word_diff import WordKind, diff_words
-from crawler.domain.noise.learned import is_named
+from crawler.domain.noise.learned_rule import is_named
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueKind, value_changes
 from crawler.domain.noise.rules import PAGED, RuleKind
 from crawler.domain.noise.template_changes import texts_of

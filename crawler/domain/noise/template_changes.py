@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.columns import MOST_TEXT, line_words
-from crawler.domain.noise.learned import ANYWHERE, is_named, names_a_line
+from crawler.domain.noise.learned_rule import ANYWHERE, is_named, names_a_line
 from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton, value_changes
 from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
 

@@ -1,7 +1,7 @@
 """Applies noise rules to a comparison: tells pages that changed from pages that are never the same twice.
 
 The rules: `domain/noise/page_noise.py` for one page, `domain/changes/filtered_changes.py` over all pages,
-`domain/noise/learned.py` for what is learned.
+`domain/noise/learning.py` for what is learned.
 """
 
 from collections import Counter
@@ -22,6 +22,7 @@ from crawler.domain.changes.filtered_changes import (
     rules_for_random_tokens,
 )
 from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone, without_told
+from crawler.domain.changes.left_out_places import left_out_places
 from crawler.domain.changes.moved_pages import (
     MOST_BYTES,
     MOST_PAGES,
@@ -54,7 +55,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.judging import Bound, Judge, Unjudged
 from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, without_lines
-from crawler.domain.noise.learned import MOST_RULES
+from crawler.domain.noise.learning import MOST_RULES
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
 from crawler.domain.noise.ports import NoiseRuleReader
@@ -228,7 +229,8 @@ class ApplyNoiseRules:
         found = filter_changes(told_once(changes, also_at), pages)._replace(further_back=back, also_at=also_at)
         behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
         by_hash = {url: unjudged[url] for url in found.changes.changed if url in unjudged}
-        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash)
+        left_out = left_out_places(pages.values(), rules)
+        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash, left_out=left_out)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()

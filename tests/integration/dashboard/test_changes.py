@@ -197,6 +197,7 @@ def everything(museum: Visited) -> dict[str, Any]:
         "removal_counts": {"gone": 1, "moved": 1, "alive": 1500},
         "quiet_pages": 3000,
         "quiet_page_urls": [{"url": f"{FAR}hush", "rules": ["template", "age", QUOTES]}],
+        "left_out_places": [{"place": "div.teaser>p", "rule": QUOTES, "pages": 17}],
         "template_changes": [banner],
         "walls": [{"url": f"{FAR}wall", "kind": "wall"}],
         "not_compared": 2,
@@ -233,6 +234,7 @@ def test_every_group_of_a_summary_is_shown_and_long_ones_go_on(house: House, mus
             expect(page.locator(f"#{group}")).to_contain_text(words)
         expect(page.locator("#removed")).to_contain_text("4 pages of them lead to far.example/home")
         expect(page.get_by_text("7 pages all led to one place")).to_be_visible()
+        expect(page.locator("#left-out")).to_contain_text("div.teaser>p (17 pages)")
         expect(page.locator("#changed")).to_contain_text("no longer stored")
         page.get_by_role("link", name="All 120").click()
         expect(page.locator("#rows tr:not(.more)")).to_have_count(50)

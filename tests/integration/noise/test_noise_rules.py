@@ -90,11 +90,33 @@ def test_what_varies_by_itself_is_learned_listed_and_can_be_switched_off(crawler
         assert {rule.origin for rule in rules} == {Origin.LEARNED}
         assert all("div.ref" in rule.value for rule in rules)
         assert sum(rule.hits for rule in rules) >= 3
+        assert second.change_summary is not None
+        assert {one["place"] for one in second.change_summary["left_out_places"]} <= {"div.ref"}
         for rule in rules:
             crawler.tools.changes.manage_noise.set_enabled(first.project_id, rule.id, enabled=False)
         third = crawler.again(second)
         assert len(told(third)) == 4, "switched off, and not learned again"
         assert not any(rule.enabled for rule in crawler.tools.changes.manage_noise.list_rules(first.project_id))
+
+
+def test_what_is_masked_as_a_whole_is_said(crawler: Engine) -> None:
+    sayings = itertools.count(1)
+
+    def respond(_: object, request: Request) -> bytes:
+        if request.path not in {"/", "/a", "/b", "/c"}:
+            return response(b"", "404 Not Found")
+        said = "".join("abcdefghij"[int(digit)] for digit in str(next(sayings) * 7919))
+        teaser = f"<div class='teaser'>{said} {said[::-1]} {said[1:]}</div>"
+        return response(page("/a", "/b", "/c", body=WORDS.format(request.path) + teaser).encode())
+
+    with serving(respond) as server:
+        first = crawler.crawl(server.url("/"), learn_noise=True, use_sitemaps=False)
+        second = crawler.again(first)
+    assert told(second) == []
+    assert second.change_summary is not None
+    (place,) = second.change_summary["left_out_places"]
+    (rule,) = crawler.tools.changes.manage_noise.list_rules(first.project_id)
+    assert place == {"place": "div.teaser", "rule": str(rule.id), "pages": 4}
 
 
 def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site: Site) -> None:

@@ -18,10 +18,12 @@ from crawler.domain.diffs.text_diff import diff_lines
 from crawler.domain.markdown.page import to_markdown
 from crawler.domain.markdown.pruning import Pruning
 from crawler.domain.noise.clock_lines import moves
-from crawler.domain.noise.learned import LearnedRule, TwoLooks, Varies, learn
+from crawler.domain.noise.learned_rule import LearnedRule, Varies
+from crawler.domain.noise.learning import learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair, PageSide
 from crawler.domain.noise.rules import NoiseRule, Origin, RuleKind, RuleSet
+from crawler.domain.noise.second_looks import TwoLooks
 from crawler.domain.noise.suggestions import suggest
 from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.pages.parsing import parse_page

@@ -21,7 +21,7 @@ from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
-from crawler.domain.noise.learned import LearnedRule
+from crawler.domain.noise.learned_rule import LearnedRule
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.template_changes import is_template
 

@@ -6,9 +6,11 @@ from uuid import UUID
 import pytest
 
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.learned import LearnedRule, TwoLooks, learn
+from crawler.domain.noise.learned_rule import LearnedRule
+from crawler.domain.noise.learning import learn
 from crawler.domain.noise.page_noise import apply_noise_rules
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet
+from crawler.domain.noise.second_looks import TwoLooks
 from tests.unit.noise.pages import blocks
 
 AT = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)

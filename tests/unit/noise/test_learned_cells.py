@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from crawler.domain.noise.learned import LearnedRule, TwoLooks, learn
+from crawler.domain.noise.learned_rule import LearnedRule
+from crawler.domain.noise.learning import learn
+from crawler.domain.noise.second_looks import TwoLooks
 from tests.unit.noise.pages import blocks
 from tests.unit.noise.test_learned_noise import left, rule_set
 

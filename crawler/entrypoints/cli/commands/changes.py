@@ -23,6 +23,7 @@ with on_first_use():
     from rich.console import Console
     from rich.text import Text
 
+    from crawler.domain.changes.left_out_places import left_out_sentence
     from crawler.domain.changes.removal_words import missing_words
     from crawler.domain.changes.summary import ChangedPage, CrawlChanges, MovedPage, PageText
     from crawler.domain.changes.wall_words import pages_behind, redirect_sentences, wall_sentences
@@ -224,6 +225,8 @@ def _show_noise(screen: Console, found: CrawlChanges) -> None:
         differ = "differs" if found.quiet_pages == 1 else "differ"
         told = f"{quiet} {differ} only in what changes by itself or in the template; --json names the rules."
         screen.print(told, style="dim", soft_wrap=True)
+    if left_out := left_out_sentence(one.model_dump() for one in found.left_out_places):
+        screen.print(clean(f"{left_out} 'crawler noise list' has the rules."), style="dim", soft_wrap=True)
     for told in redirect_sentences([group.model_dump() for group in found.redirected_together]):
         screen.print(clean(told), style="dim", soft_wrap=True)
     for note in (each.model_dump() for each in found.wall_notes):

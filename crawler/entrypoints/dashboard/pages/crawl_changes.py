@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from crawler.adapters.changes.compared_pages import KeptVersion
 from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
+from crawler.domain.changes.left_out_places import left_out_sentence
 from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.summary import Compared, CrawlChanges
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
@@ -84,6 +85,7 @@ def changes(
         **notice_of(tools, crawl),
         warnings=_warnings(tools, crawl),
         significance=_significance(crawl, found),
+        left_out=left_out_sentence(one.model_dump() for one in found.left_out_places),
         pages=_known(tools, crawl, parts),
         keys=keys_of(crawl.config),
         rules=_rule_words(tools, crawl) if parts.get("quiet") else {},

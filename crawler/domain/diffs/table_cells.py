@@ -1,0 +1,226 @@
+"""Where a line stands in a table, or in rows like one: its row, its column, and what names them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice, repeat
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from crawler.domain.pages.tag_ids import TEXT, tag_ids
+
+_MOST_LEVELS = 5
+_LONGEST_NAME = 100
+_TOP = frozenset({"body", "html"})
+_ROWS = tag_ids("tr")
+_ROW_GROUPS = tag_ids("thead tbody tfoot")
+_HEADINGS = tag_ids("th")
+_CELLS = tag_ids("td th")
+_WIDEST = 1_000
+_SPAN = re.compile(r"[0-9]{1,4}").fullmatch
+_TITLES = tag_ids("h1 h2 h3 h4 h5 h6 caption legend summary figcaption")
+_HOLD_TITLES = tag_ids("header hgroup")
+_TERMS, _MEANINGS = tag_ids("dt"), tag_ids("dd")
+FARTHEST = 40
+"""Elements between a table and the heading that names it."""
+_DIGITS = re.compile(r"\d+")
+
+
+class Rows:
+    """Which row of a table each element stands in."""
+
+    def __init__(self) -> None:
+        self._known: dict[int | None, int | None] = {}
+
+    def of(self, node: LexborNode) -> int | None:
+        passed: list[int] = []
+        above = node.parent
+        while above is not None and above.tag_id not in _ROWS and above.mem_id not in self._known:
+            passed.append(above.mem_id)
+            above = above.parent
+        number = above.mem_id if above is not None else None
+        row = self._known.get(number, number)
+        self._known.update(dict.fromkeys(passed, row))
+        return row
+
+
+class Cell(NamedTuple):
+    column: int | None = None
+    heading: str = ""
+    row: str = ""
+    table: str = ""
+
+
+_NO_CELL = Cell()
+
+
+class Columns:
+    """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[int, int] = {}
+        self._widths: dict[int, int] = {}
+        self._rows: dict[int, dict[int, Cell]] = {}
+        """The cells of each row; of what is no row none."""
+        self._headings: dict[int, list[str]] = {}
+        """The headings of each table."""
+        self._tables: dict[int, str] = {}
+        """What each table is called."""
+
+    def of(self, node: LexborNode) -> Cell:
+        cell = node.parent
+        row = cell.parent if cell is not None else None
+        for _ in range(_MOST_LEVELS):
+            if cell is None or row is None or row.tag in _TOP:
+                return _NO_CELL
+            if cell.tag_id in _TERMS or cell.tag_id in _MEANINGS:
+                return self._term(cell, row)
+            if self._size(row) > 1:
+                return self._cells(row).get(cell.mem_id, _NO_CELL)
+            cell, row = row, row.parent
+        return _NO_CELL
+
+    def _cells(self, row: LexborNode) -> dict[int, Cell]:
+        if row.mem_id not in self._rows:
+            alike = any(one.tag_id == row.tag_id and self._width(one) == self._width(row) for one in _neighbours(row))
+            self._rows[row.mem_id] = dict(self._named_cells(row)) if alike or self._is_below_headings(row) else {}
+        return self._rows[row.mem_id]
+
+    def _is_below_headings(self, row: LexborNode) -> bool:
+        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._width(row)
+
+    def _term(self, cell: LexborNode, terms: LexborNode) -> Cell:
+        """A term and what is said of it are a row, too."""
+        known = self._rows.setdefault(terms.mem_id, {})
+        if cell.mem_id not in known:
+            place = (0, "", "") if cell.tag_id in _TERMS else (1, "", _said(term_of(cell)))
+            known[cell.mem_id] = Cell(*place, self._table(terms))
+        return known[cell.mem_id]
+
+    def _table(self, table: LexborNode | None) -> str:
+        if table is None:
+            return ""
+        if table.mem_id not in self._tables:
+            self._tables[table.mem_id] = _name_of_table(table)
+        return self._tables[table.mem_id]
+
+    def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, Cell]]:
+        headings = self._headings_of(row) if row.tag_id in _ROWS else []
+        table = self._table(_table_of(row))
+        first = ""
+        at = 0
+        for cell in row.iter():
+            first = first if at else _said(cell)
+            yield cell.mem_id, Cell(at, headings[at] if at < len(headings) else "", first if at else "", table)
+            at += _span(cell)
+
+    def _headings_of(self, row: LexborNode) -> list[str]:
+        """What the first row of a table says, if all its cells are headings."""
+        table = _table_of(row)
+        if table is None:
+            return []
+        if table.mem_id not in self._headings:
+            head = table.css_first("tr")
+            cells = list(head.iter()) if head is not None else []
+            is_head = len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells)
+            self._headings[table.mem_id] = list(islice(_spread(cells), _WIDEST)) if is_head else []
+        return self._headings[table.mem_id]
+
+    def _width(self, row: LexborNode) -> int:
+        """How many columns a row takes."""
+        if row.mem_id not in self._widths:
+            self._widths[row.mem_id] = sum(map(_span, row.iter()))
+        return self._widths[row.mem_id]
+
+    def _size(self, node: LexborNode) -> int:
+        if node.mem_id not in self._sizes:
+            self._sizes[node.mem_id] = sum(1 for _ in node.iter())
+        return self._sizes[node.mem_id]
+
+
+def term_of(node: LexborNode) -> LexborNode:
+    """The first of the terms that something is said of; itself where there is none."""
+    term = node if node.tag_id in _TERMS else None
+    for one in islice(before(node), FARTHEST):
+        if one.tag_id in _TERMS:
+            term = one
+        elif term is not None:
+            break
+    return term or node
+
+
+def _table_of(row: LexborNode) -> LexborNode | None:
+    """What a row stands in, with others."""
+    table = row.parent
+    while table is not None and table.tag_id in _ROW_GROUPS:
+        table = table.parent
+    return table
+
+
+def _name_of_table(table: LexborNode) -> str:
+    """Its caption, or the heading before it, and which it is of those that stand there. Numbers in them may move."""
+    title, number = _first_if_title(table), 1
+    steps, here = FARTHEST, table
+    while title is None and here.parent is not None and here.tag not in _TOP and steps > 0:
+        for one in islice(before(here), steps):
+            steps -= 1
+            title = _title_of(one)
+            if title is not None:
+                break
+            number += one.tag_id == here.tag_id and _class(one) == _class(here)
+        here = here.parent
+    name = _DIGITS.sub("#", _said(title)) if title is not None else ""
+    return name if name and number == 1 else f"{name} ({number})".lstrip()
+
+
+def _title_of(node: LexborNode) -> LexborNode | None:
+    """The heading that an element is, or that it is there for."""
+    if node.tag_id in _TITLES:
+        return node
+    return _first_if_title(node) if node.tag_id in _HOLD_TITLES else None
+
+
+def _first_if_title(node: LexborNode) -> LexborNode | None:
+    first = node.first_child
+    while first is not None and first.tag_id == TEXT:
+        first = first.next
+    return first if first is not None and first.tag_id in _TITLES else None
+
+
+def _class(node: LexborNode) -> str:
+    return node.attributes.get("class") or ""
+
+
+def before(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements before one, the nearest first."""
+    one = node.prev
+    while one is not None:
+        if one.tag_id != TEXT:
+            yield one
+        one = one.prev
+
+
+def _spread(headings: Iterable[LexborNode]) -> Iterator[str]:
+    """What each column's heading says; one may stand above several."""
+    for cell in headings:
+        yield from repeat(_said(cell), _span(cell))
+
+
+def _span(cell: LexborNode) -> int:
+    """How many columns a cell of a table takes."""
+    given = (cell.attributes.get("colspan") or "") if cell.tag_id in _CELLS else ""
+    return min(int(given), _WIDEST) or 1 if _SPAN(given) else 1
+
+
+def _said(cell: LexborNode) -> str:
+    return " ".join(cell.text(deep=True).split())[:_LONGEST_NAME]
+
+
+def _neighbours(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements right before and after, with nothing but text in between."""
+    for side in ("prev", "next"):
+        one: LexborNode | None = getattr(node, side)
+        if one is not None and one.tag_id == TEXT:
+            one = getattr(one, side)
+        if one is not None:
+            yield one

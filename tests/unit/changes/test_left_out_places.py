@@ -1,0 +1,64 @@
+"""What is masked as a whole is said: a new line in a box that shows another text each time is not told."""
+
+from uuid import UUID
+
+from rich.console import Console
+
+from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.filtered_changes import FilteredChanges
+from crawler.domain.changes.left_out_places import LeftOutPlace, left_out_places, left_out_sentence
+from crawler.domain.changes.summary import Compared, CrawlChanges
+from crawler.domain.noise.learned_rule import LearnedRule, Varies
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.entrypoints.cli.commands import changes
+from tests.unit.noise.pages import blocks
+from tests.unit.noise.test_learned_noise import rule_set
+
+RULES = rule_set([LearnedRule("div.ad>p", Varies.ALL), LearnedRule("div.ref", Varies.VALUES)])
+
+
+def compared(before: str, after: str) -> FilteredPage:
+    return apply_noise_rules(blocks(before), blocks(after), RULES)
+
+
+def box(text: str, ref: str = "a81f03") -> str:
+    return f"<div class='ad'><p>{text}</p></div><div class='ref'>Quote {ref} to our staff</div>"
+
+
+def test_places_are_named_with_their_rule_and_the_pages_on_which_they_differ() -> None:
+    pages = [compared(box("One"), box("Two")), compared(box("One"), box("Warning!") + "<p>News</p>"),
+             compared(box("One"), box("One", "9c44d1"))]  # fmt: skip
+    found = left_out_places(pages, RULES)
+    assert found == (LeftOutPlace("div.ad>p", "00000000-0000-0000-0000-000000000000", 2),)
+
+
+def test_they_are_a_part_of_the_summary() -> None:
+    place = LeftOutPlace("div.ad>p", "id", 2)
+    record = FilteredChanges(Changes((), (), (), (), ()), {}, {}, (), left_out=(place,)).as_record()
+    assert record["left_out_places"] == [{"place": "div.ad>p", "rule": "id", "pages": 2}]
+    assert CrawlChanges.model_fields.keys() >= record.keys() & {"left_out_places"}
+
+
+def test_they_are_said_in_one_sentence() -> None:
+    assert left_out_sentence([]) == ""
+    one = LeftOutPlace("div.ad>p", "id", 1).as_record()
+    assert left_out_sentence([one]) == (
+        "Not compared, because all of it is another each time: div.ad>p (1 page). What is new there is not told."
+    )
+    assert "div.ad>p (1,200 pages), div.ad>p (1 page)" in left_out_sentence([{**one, "pages": 1200}, one])
+    assert "and 2 more." in left_out_sentence([one] * 7)
+
+
+def test_the_command_line_says_them() -> None:
+    found = CrawlChanges.model_validate(
+        {
+            "crawl_id": UUID(int=1), "state": Compared.YES,
+            "summary": {"new_pages": 0, "removed_pages": 0, "changed_pages": 0, "unchanged_pages": 3},
+            "left_out_places": [{"place": "div.ad>p", "rule": "id", "pages": 3}],
+        }
+    )  # fmt: skip
+    screen = Console(record=True, width=300)
+    changes._show(screen, found, ())
+    said = screen.export_text()
+    assert "another each time: div.ad>p (3 pages)." in said
+    assert "'crawler noise list'" in said
