@@ -37,4 +37,4 @@ def left_out_sentence(places: Iterable[Mapping[str, Any]], names: int = 5) -> st
         f"{one['place']} ({one['pages']:,} page{'' if one['pages'] == 1 else 's'})" for one in found[:names]
     )
     more = f" and {len(found) - names:,} more" if len(found) > names else ""
-    return f"Not compared, because all of it is another each time: {named}{more}. What is new there is not told."
+    return f"Not compared, because it changes by itself at every visit: {named}{more}. An edit there is not told."

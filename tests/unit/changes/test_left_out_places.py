@@ -43,7 +43,7 @@ def test_they_are_said_in_one_sentence() -> None:
     assert left_out_sentence([]) == ""
     one = LeftOutPlace("div.ad>p", "id", 1).as_record()
     assert left_out_sentence([one]) == (
-        "Not compared, because all of it is another each time: div.ad>p (1 page). What is new there is not told."
+        "Not compared, because it changes by itself at every visit: div.ad>p (1 page). An edit there is not told."
     )
     assert "div.ad>p (1,200 pages), div.ad>p (1 page)" in left_out_sentence([{**one, "pages": 1200}, one])
     assert "and 2 more." in left_out_sentence([one] * 7)
@@ -60,5 +60,5 @@ def test_the_command_line_says_them() -> None:
     screen = Console(record=True, width=300)
     changes._show(screen, found, ())
     said = screen.export_text()
-    assert "another each time: div.ad>p (3 pages)." in said
+    assert "at every visit: div.ad>p (3 pages)." in said
     assert "'crawler noise list'" in said
