@@ -1,5 +1,6 @@
 """Other channels by Apprise: told once each, under the egress rule, and their secrets stay secret."""
 
+import gzip
 import logging
 import time
 
@@ -107,6 +108,14 @@ def test_a_channel_that_hangs_is_left_after_its_time() -> None:
         answer = AppriseSender(("127.0.0.0/8",), seconds=3)(gotify(receiver.port), "subject", "words")
         assert answer.words == "Not sent: no answer within 3 s."
         assert time.monotonic() - began < 15
+
+
+@pytest.mark.slow
+def test_a_channel_that_answers_without_end_costs_bounded_memory() -> None:
+    bomb = gzip.compress(bytes(400_000_000), 1)
+    with serving(lambda *_: response(bomb, "500 Oh", "Content-Encoding: gzip")) as receiver:
+        answer = AppriseSender(("127.0.0.0/8",))(gotify(receiver.port), "subject", "words")
+        assert answer.words == "Not sent: the channel answers more than is read."
 
 
 @pytest.mark.further
