@@ -33,8 +33,8 @@ LONGEST_ARGUMENTS = 2000
 """The longest text of arguments for monitors; Celery's own senders shorten it too."""
 MOST_LEVELS = 60
 LONGEST_WAIT = timedelta(minutes=5)
-"""Of a message with a countdown. Workers hold such messages in memory, and the broker sends those again that are held for
-ten minutes: each would be held many times over."""
+"""Of a message with a countdown. Workers hold such messages in memory, and the broker sends those again that are held
+for ten minutes: each would be held many times over."""
 MOST_WAITING = 5000
 """Messages with a countdown that a worker holds. What comes on top is run at once, which does no harm: it is a hint, or
 the start of a crawl within minutes."""
@@ -68,6 +68,8 @@ def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[...
 class ShownRequest(Request):  # type: ignore[misc]
     """A message in the worker's main process. Monitors see its arguments without secrets."""
 
+    _eta: datetime | None
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._argsrepr: str = shown(self._request_dict.get("argsrepr"))
@@ -75,10 +77,10 @@ class ShownRequest(Request):  # type: ignore[misc]
         if is_deep(self._request_dict):
             self._refuse(TaskRefused("invalid", "The arguments are nested too deep."))
         if self._eta is not None:
-            self._check_wait()
+            self._check_wait(self._eta - datetime.now(UTC))
 
-    def _check_wait(self) -> None:
-        if self._eta - datetime.now(UTC) > LONGEST_WAIT:
+    def _check_wait(self, wait: timedelta) -> None:
+        if wait > LONGEST_WAIT:
             words = f"A message may wait for {LONGEST_WAIT.seconds // 60} minutes at most (countdown, eta)."
             self._refuse(TaskRefused("invalid", f"{words} Send it when it is time, or give the project a schedule."))
         if len(state.scheduled_requests) >= MOST_WAITING:

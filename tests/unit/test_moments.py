@@ -20,8 +20,8 @@ def muted_project(until: str) -> Project:
 
 KEEPERS: tuple[Callable[[str], Any], ...] = (
     muted_project,
-    lambda until: MuteOrder(page="https://x.org/a", until=until),  # type: ignore[arg-type]
-    lambda until: RecipientOrder(channel="email", address="a@x.org", muted_until=until),  # type: ignore[arg-type]
+    lambda until: MuteOrder(page="https://x.org/a", until=until),
+    lambda until: RecipientOrder(channel="email", address="a@x.org", muted_until=until),
 )
 
 
