@@ -10,10 +10,12 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 from celery import Task
 from celery.exceptions import InvalidTaskError
+from celery.worker import state
 from celery.worker.request import Request
 from celery.worker.strategy import default
 from kombu.exceptions import OperationalError
@@ -30,6 +32,12 @@ LONGEST_SENTENCE = 500
 LONGEST_ARGUMENTS = 2000
 """The longest text of arguments for monitors; Celery's own senders shorten it too."""
 MOST_LEVELS = 60
+LONGEST_WAIT = timedelta(minutes=5)
+"""Of a message with a countdown. Workers hold such messages in memory, and the broker sends those again that are held
+for ten minutes: each would be held many times over."""
+MOST_WAITING = 5000
+"""Messages with a countdown that a worker holds. What comes on top is run at once, which does no harm: it is a hint, or
+the start of a crawl within minutes."""
 _IDS = ("crawl_id", "project_id")
 _SECRET = re.compile(
     r"""(['"](?!idempotency_key)[^'"]*(?:token|key|sig|password|secret|authorization|cookie)[^'"]*['"]: )(['"]).*?\2""",
@@ -60,12 +68,23 @@ def careful(task: Task, app: Any, consumer: Any, **options: Any) -> Callable[...
 class ShownRequest(Request):  # type: ignore[misc]
     """A message in the worker's main process. Monitors see its arguments without secrets."""
 
+    _eta: datetime | None
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._argsrepr: str = shown(self._request_dict.get("argsrepr"))
         self._kwargsrepr: str = shown(self._request_dict.get("kwargsrepr"))
         if is_deep(self._request_dict):
             self._refuse(TaskRefused("invalid", "The arguments are nested too deep."))
+        if self._eta is not None:
+            self._check_wait(self._eta - datetime.now(UTC))
+
+    def _check_wait(self, wait: timedelta) -> None:
+        if wait > LONGEST_WAIT:
+            words = f"A message may wait for {LONGEST_WAIT.seconds // 60} minutes at most (countdown, eta)."
+            self._refuse(TaskRefused("invalid", f"{words} Send it when it is time, or give the project a schedule."))
+        if len(state.scheduled_requests) >= MOST_WAITING:
+            self._eta = None
 
     def info(self, safe: bool = True) -> dict[str, Any]:  # noqa: ARG002 - they are never shown as they came
         told: dict[str, Any] = super().info(safe=True)

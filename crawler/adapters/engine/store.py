@@ -450,7 +450,9 @@ class Store:
         with transaction(self.engine) as db:
             row = db.execute(
                 update(t.crawl_jobs).where(t.crawl_jobs.c.id == crawl_id).values(stats=stats).returning(*_CRAWL_COLUMNS)
-            ).one()
+            ).one_or_none()
+        if row is None:
+            raise NotFound(f"There is no crawl {crawl_id} any more.")
         return _crawl(row)
 
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:

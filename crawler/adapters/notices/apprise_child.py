@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import re
+import resource
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,11 @@ from crawler.domain.hosts.egress import EgressRule
 
 MISSING = "Apprise is not installed here; install it with pip install 'crawl-watcher[notify]'"
 LONGEST_WORDS = 500
+MEMORY_BYTES = 384 * 1024 * 1024
+"""Address space, of which Python and Apprise take 210 MB. Apprise keeps all that a receiver says, unpacked."""
+LONGEST_SECONDS = 60
+"""Then it ends by itself: its parent, which waits for less, must be gone."""
+TOO_MUCH = "the channel answers more than is read"
 _PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"})
 _DIALS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _READABLE = tuple({
@@ -70,7 +77,8 @@ class Complaints(logging.Handler):
         self.words = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = " ".join(record.getMessage().split())
+        is_full = isinstance(sys.exception(), MemoryError)  # which Apprise catches, and does not name
+        line = TOO_MUCH if is_full else " ".join(record.getMessage().split())
         for piece in self._secrets:
             line = line.replace(piece, "…")
         self.words = f"{self.words} {line}".strip()[:LONGEST_WORDS]
@@ -113,6 +121,9 @@ def _host(url: str) -> str:
 
 
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(LONGEST_SECONDS)
     asked = json.loads(sys.stdin.read())
     try:
         answer = check(asked["urls"]) if asked["do"] == "check" else send(**asked["message"])

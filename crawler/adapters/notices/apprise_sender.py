@@ -8,13 +8,21 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
+from crawler.adapters.judging.judge_places import JudgePlaces
+from crawler.domain import judging
 from crawler.domain.notices.notice import CLOSED, DeliveryResult
+from crawler.errors import JudgesBusy, Unavailable
 
 SECONDS = 20
 """With a second or so for Python and Apprise to start."""
+CHECKS = 3
+"""Processes that check URLs at once, for all callers: starting one takes a second of CPU time. One caller has two of
+them, and there is one more for who asks now and then."""
+CHECK_WAIT_SECONDS = 8.0
 _COMMAND = (sys.executable, "-P", "-m", "crawler.adapters.notices.apprise_child")
 _NOT_ITS_BUSINESS = ("CRAWLER_",)
 
@@ -23,6 +31,7 @@ class AppriseSender:
     def __init__(self, egress_allow: Sequence[str], seconds: float = SECONDS) -> None:
         self._allow = list(egress_allow)
         self._seconds = seconds
+        self._checks = JudgePlaces(CHECKS, 1)
 
     def __call__(self, url: str, title: str, body: str) -> DeliveryResult:
         """Never raises for what the other side does."""
@@ -41,10 +50,18 @@ class AppriseSender:
         return DeliveryResult(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
 
     def why_unusable(self, urls: Sequence[str]) -> Sequence[str | None]:
+        """Raises Unavailable if others have so much checked that there is no time for these."""
+        who = judging.caller.get()
         try:
-            found = self._ask({"do": "check", "urls": list(urls)})
-        except subprocess.TimeoutExpired:
-            found = None
+            with self._checks.place(who, CHECK_WAIT_SECONDS):
+                began = time.monotonic()
+                try:
+                    found = self._ask({"do": "check", "urls": list(urls)})
+                finally:
+                    self._checks.used(who, time.monotonic() - began)
+        except (JudgesBusy, subprocess.TimeoutExpired):
+            words = "Apprise is asked about many channels at the moment; try again in a few seconds."
+            raise Unavailable(words, retry_seconds=5) from None
         return found if found is not None else ["Apprise does not start here"] * len(urls)
 
     def _ask(self, question: dict[str, Any]) -> Any:

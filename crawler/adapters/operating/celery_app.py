@@ -111,7 +111,9 @@ def _worker_settings() -> dict[str, Any]:
         # A shift goes on without a broker: it works for the frontier, not for the message. Killing it would cost
         # leases.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
-        "worker_eta_task_limit": 100,
+        # No limit of messages with a countdown here: a worker that holds as many takes no other message, and afterwards
+        # fewer at a time than before. How many are held is decided in `workers/task_contract.py`.
+        "worker_eta_task_limit": None,
         "worker_hijack_root_logger": False,
         "worker_send_task_events": True,
         "broker_connection_retry_on_startup": True,

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from crawler.domain.crawls.crawl import CrawlConfig
 from crawler.domain.ids import new_id
+from crawler.domain.moments import StorableMoment
 from crawler.errors import Invalid
 
 MAX_NAME = 200
@@ -62,7 +63,7 @@ class Project(BaseModel):
     flagged_for_review: bool = False
     phase_status: str = "pending"
     tags: tuple[str, ...] = ()
-    muted_until: datetime | None = None
+    muted_until: StorableMoment | None = None
     """No notifications are sent until then."""
     created_at: datetime
     updated_at: datetime

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from crawler.domain.moments import ZonedMoment
 from crawler.domain.urls.url import parse
 from crawler.domain.watching.telling import TellReason
 from crawler.errors import InvalidConfig, InvalidUrl
@@ -20,7 +21,7 @@ class MuteOrder(BaseModel):
 
     page: str | None = Field(None, max_length=2000, description="A page's URL: nobody is told of its changes")
     rule: UUID | None = Field(None, description="A watch rule's id: it tells nothing")
-    until: datetime
+    until: ZonedMoment
 
     @field_validator("page")
     @classmethod
@@ -29,13 +30,6 @@ class MuteOrder(BaseModel):
             return None if value is None else parse(value).href
         except InvalidUrl as exc:
             raise ValueError(exc.message) from exc
-
-    @field_validator("until")
-    @classmethod
-    def _is_moment(cls, value: datetime) -> datetime:
-        if value.tzinfo is None:
-            raise ValueError("a moment needs its zone, such as 2026-11-16T18:00:00Z")
-        return value
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "MuteOrder":

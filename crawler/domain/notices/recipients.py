@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from crawler.domain.moments import ZonedMoment
 from crawler.domain.notices.channels import LONGEST_URL
 from crawler.domain.notices.cron_moments import moments
 from crawler.domain.notices.notice import Channel, Target, should_notify
@@ -55,7 +56,7 @@ class RecipientOrder(BaseModel):
     quiet_hours: tuple[ClockTime, ClockTime] | None = Field(
         None, description="Between these times of day nothing is sent: it waits until they are over"
     )
-    muted_until: datetime | None = Field(None, description="Until then this recipient is told of no changes")
+    muted_until: ZonedMoment | None = Field(None, description="Until then this recipient is told of no changes")
     subject_template: str | None = Field(None, min_length=1, max_length=500, description="Of mails; Jinja, sandboxed")
     body_template: str | None = Field(
         None,
@@ -95,13 +96,6 @@ class RecipientOrder(BaseModel):
         if first == last:
             raise ValueError("quiet hours need two different times")
         return first, last
-
-    @field_validator("muted_until")
-    @classmethod
-    def _is_moment(cls, value: datetime | None) -> datetime | None:
-        if value is not None and value.tzinfo is None:
-            raise ValueError("a moment needs its zone, such as 2026-11-16T18:00:00Z")
-        return value
 
     @model_validator(mode="after")
     def _can_be_reached(self) -> Self:

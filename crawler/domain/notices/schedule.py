@@ -30,8 +30,6 @@ from crawler.domain.urls.url import parse
 from crawler.domain.watching.conditions import Conditions
 from crawler.errors import InvalidUrl
 
-MOST_SKIPPED = 2000
-"""Slots outside the window that are passed over before a schedule counts as one that never runs."""
 _NO_DAY = "the day that its cron asks for never comes"
 _LOOKS_BACK = tuple(timedelta(hours=hours) for hours in (3, 48, 24 * 32, 24 * 366, 24 * 366 * 9))
 CRON_FIELDS = 5
@@ -199,15 +197,11 @@ def _is_cron(expression: str) -> bool:
 
 def slots(config: ScheduleConfig, after: datetime) -> Iterator[datetime]:
     """Moments after this one at which a run is due, in UTC; none if its window never opens."""
-    passed = 0
+    if not _opens(config):  # or we would look until the calendar ends
+        return
     for moment in moments(config.expression, config.zone, after):
-        if _is_open(config, moment.wall):
-            passed = 0
+        if _is_open(config, f"{moment.wall:%H:%M}"):
             yield moment.at
-        else:
-            passed += 1
-            if passed > MOST_SKIPPED:
-                return
 
 
 def next_slot(config: ScheduleConfig, after: datetime) -> datetime | None:
@@ -266,11 +260,16 @@ def checked_webhook(value: str) -> str:
         raise ValueError(f"it is no address to send to: {why}") from exc
 
 
-def _is_open(config: ScheduleConfig, local: datetime) -> bool:
+def _opens(config: ScheduleConfig) -> bool:
+    """Whether some time of day that its expression names is in its window: each of its days has all of these times."""
+    times = CronSim(config.expression, datetime(2024, 1, 1, tzinfo=UTC))
+    return any(_is_open(config, f"{hour:02}:{minute:02}") for hour in times.hours for minute in times.minutes)
+
+
+def _is_open(config: ScheduleConfig, clock: str) -> bool:
     if config.window is None:
         return True
     first, last = config.window
-    clock = f"{local:%H:%M}"
     return first <= clock < last if first < last else clock >= first or clock < last
 
 

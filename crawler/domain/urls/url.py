@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 2000
 """Characters of a URL as it is fetched, without its fragment."""
+MAX_HOST = 255
+"""Characters of a host with its port. Names have 253 at most."""
 
 # What is longer as written cannot shrink to MAX_LENGTH except by tricks ("/../" repeated), so it is not even parsed.
 _MAX_WRITTEN = 4 * MAX_LENGTH
@@ -274,6 +276,8 @@ def _canonical(raw: str, href: str, authority: str | None) -> Url | Unusable:
             return Unusable(raw, Reason.EGRESS, "The URL has a host that ends in several dots.")
         href = href.replace(hostname, hostname[:-1], 1)
         return _canonical(raw, href, authority)
+    if len(host) > MAX_HOST:
+        return Unusable(raw, Reason.EGRESS, "The URL's host is longer than names of hosts can be.")
     if host[-2:] == ":0":
         return Unusable(raw, Reason.EGRESS, "The URL names port 0, which nobody can reach.")
     if authority is not None and _IPV4(hostname) and authority.partition(":")[0] != hostname:

@@ -5,7 +5,7 @@ Which rows are good: `new_entry` in `domain/acquisition/entries.py`. Files are r
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import NoReturn, Protocol
 from uuid import UUID
 
 from crawler.domain.acquisition.entries import (
@@ -19,6 +19,7 @@ from crawler.domain.acquisition.queue_csv import QueueCsv, Row
 from crawler.domain.acquisition.warc_import import QueueWarc, is_warc
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.project import ACQUISITION_ID
+from crawler.errors import Invalid
 from crawler.handlers.acquisition.run_queue import QueueProjects, ensure_acquisition
 
 ROWS_AT_ONCE = 10_000
@@ -27,6 +28,8 @@ _HEAD_BYTES = 8
 _PIECE_BYTES = 64 * 1024
 MOST_LISTED = 1000
 """Bad rows that are told one by one; the rest are only counted."""
+MOST_BAD = 50_000
+"""A file with more is no list of URLs, and reading on would take minutes of everybody's time."""
 
 
 class EntryWriter(Protocol):
@@ -125,10 +128,19 @@ class _Filling:
                 self._bad += 1
                 if len(self._problems) < MOST_LISTED:
                     self._problems.append(row)
+                if self._bad > MOST_BAD:
+                    self._break_off(row)
             else:
                 self._waiting.append(row)
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._write()
+
+    def _break_off(self, row: RowProblem) -> NoReturn:
+        self._write()
+        raise Invalid(
+            f"More than {MOST_BAD:,} rows cannot be read, the last one in line {row.line:,}: {row.reason} "
+            f"{self._added:,} URLs before it were added; mend the file and send it again."
+        )
 
     def end(self) -> ImportReport:
         self._write()

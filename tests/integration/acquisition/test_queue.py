@@ -16,7 +16,8 @@ from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.crawls.crawl import CrawlStatus
 from crawler.domain.crawls.project import ACQUISITION_ID, Project
 from crawler.domain.retries import MAX_ROUNDS
-from crawler.errors import Conflict
+from crawler.errors import Conflict, Invalid
+from crawler.handlers.acquisition import fill_queue
 from crawler.handlers.acquisition.run_queue import RunQueue, ensure_acquisition
 from tests.integration.handmade import asked, lay
 from tests.integration.live_engine import Engine
@@ -412,3 +413,12 @@ def test_a_project_that_has_the_name_of_the_queues_own_is_named(crawler: Engine)
     crawler.tools.store.add_project(other)
     with pytest.raises(Conflict, match=f"called '{ACQUISITION_NAME}', and another one has that name; rename it"):
         ensure_acquisition(crawler.tools.store, crawler.tools.clock)
+
+
+def test_a_file_that_is_no_list_is_not_read_to_its_end(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each bad row takes time, and millions of them would take minutes: what was good before is there."""
+    monkeypatch.setattr(fill_queue, "MOST_BAD", 10)
+    rows = b"url\nhttp://a.test/\n" + b"x\n" * 100
+    with pytest.raises(Invalid, match=r"More than 10 rows cannot be read, the last one in line 13: The URL must"):
+        queue.tools.acquisition.fill_queue.whole_file([rows])
+    assert list(queue.entries()) == ["http://a.test/"]

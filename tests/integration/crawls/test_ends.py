@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from structlog.testing import capture_logs
@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from crawler.domain.crawls.frontier import End, Entry, Lane, Outcome
 from crawler.domain.reason_words import name_of
+from crawler.errors import NotFound
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -197,3 +198,9 @@ def test_nothing_of_a_crawl_is_left_in_redis_when_it_is_over(crawler: Engine, si
     left = [key for key in crawler.tools.redis.keys("*") if crawl.id.hex.encode() in key]
     assert left == []
     assert len(asked(site)) == 5
+
+
+def test_a_crawl_whose_project_was_deleted_while_it_ended_is_not_found(crawler: Engine) -> None:
+    """Its task is over with a sentence, not with an error that nobody expected."""
+    with pytest.raises(NotFound, match="any more"):
+        crawler.tools.store.save_stats(uuid4(), {})

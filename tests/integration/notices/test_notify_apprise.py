@@ -1,15 +1,21 @@
 """Other channels by Apprise: told once each, under the egress rule, and their secrets stay secret."""
 
+import gzip
 import logging
+import threading
 import time
+from collections import Counter
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import pytest
 
+from crawler.adapters.notices import apprise_sender
 from crawler.adapters.notices.apprise_child import Gate
 from crawler.adapters.notices.apprise_sender import AppriseSender
+from crawler.domain import judging
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.notices.channels import masked
-from crawler.errors import InvalidConfig
+from crawler.errors import InvalidConfig, Unavailable
 from tests.integration.live_engine import Engine
 from tests.integration.notices.test_notify import next_crawl, told_crawl
 from tests.integration.raw_server import response, serving
@@ -109,6 +115,14 @@ def test_a_channel_that_hangs_is_left_after_its_time() -> None:
         assert time.monotonic() - began < 15
 
 
+@pytest.mark.slow
+def test_a_channel_that_answers_without_end_costs_bounded_memory() -> None:
+    bomb = gzip.compress(bytes(400_000_000), 1)
+    with serving(lambda *_: response(bomb, "500 Oh", "Content-Encoding: gzip")) as receiver:
+        answer = AppriseSender(("127.0.0.0/8",))(gotify(receiver.port), "subject", "words")
+        assert answer.words == "Not sent: the channel answers more than is read."
+
+
 @pytest.mark.further
 def test_what_apprise_complains_of_holds_no_piece_of_the_address() -> None:
     with serving(lambda *_: response(b"{}", "401 Unauthorized")) as receiver:
@@ -142,3 +156,32 @@ def test_what_a_message_needs_is_let_through() -> None:
     gate("open", (7,))
     gate("socket.connect", (None, ("93.184.216.34", 443)))
     assert not gate.refused
+
+
+def test_channels_of_one_caller_do_not_keep_others_from_having_theirs_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each check is a process: whoever has many checked at once waits, or is told to come back."""
+    sender, go_on = AppriseSender(()), threading.Event()
+    at_once: Counter[str] = Counter()
+
+    def slowly(_: object) -> list[None]:
+        who = str(judging.caller.get())
+        at_once[who] += 1
+        go_on.wait(10)
+        return [None]
+
+    monkeypatch.setattr(sender, "_ask", slowly)
+    monkeypatch.setattr(apprise_sender, "CHECK_WAIT_SECONDS", 0.2)
+
+    def checked(who: str) -> list[str | None]:
+        judging.caller.set(who)
+        return list(sender.why_unusable(["gotify://a.test/x"]))
+
+    with ThreadPoolExecutor(9) as pool:
+        many = [pool.submit(checked, "many") for _ in range(8)]
+        wait(many, timeout=5, return_when=FIRST_EXCEPTION)
+        one = pool.submit(checked, "one")
+        wait([*many, one], timeout=1)
+        assert at_once == {"many": 2, "one": 1}
+        go_on.set()
+        assert one.result() == [None]
+        assert sum(isinstance(done.exception(), Unavailable) for done in many) == 6

@@ -198,6 +198,8 @@ def test_the_next_slot_is_the_last_one_as_soon_as_it_is_there(moment: datetime, 
         ({"frequency": "daily", "time": "12:00", "window": ("01:00", "05:00")}, "12:00 is outside of the window"),
         ({"frequency": "hourly", "time": "00:30", "window": ("01:00", "01:05")}, ":30 of no hour is in the window"),
         ({"frequency": "cron", "cron": "0 9 * * *", "window": ("01:00", "05:00")}, "no time of its cron is in the win"),
+        # Its days are so rare that the calendar ended before that was found out.
+        ({"frequency": "cron", "cron": "0 0 29 2 *", "window": ("13:37", "13:38")}, "no time of its cron is in the wi"),
         ({"frequency": "weekly", "day_of_week": True}, "a number, not true or false"),
         ({"frequency": "monthly", "day_of_month": True}, "a number, not true or false"),
         ({"jitter_minutes": True}, "a number, not true or false"),

@@ -2,15 +2,21 @@
 
 import pickle
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from celery import Celery
+from celery.exceptions import InvalidTaskError
+from celery.worker import state
 from structlog.contextvars import bind_contextvars, get_contextvars
 
+from crawler.adapters.operating.celery_app import make_celery
+from crawler.config import Settings
 from crawler.domain.retries import TASK_WAITS_SECONDS
 from crawler.errors import DatabaseUnavailable, NotFound
-from workers.task_contract import LONGEST_ARGUMENTS, ContractTask, TaskRefused, is_deep, shown
+from workers.task_contract import LONGEST_ARGUMENTS, ContractTask, ShownRequest, TaskRefused, is_deep, shown
 
 MakeTask = Callable[..., Any]
 
@@ -120,3 +126,35 @@ def test_depth_is_seen_without_going_deep() -> None:
         deep = {"a": deep}
     assert is_deep(deep)
     assert not is_deep({"config": {"render_rule": {"words": [1, 2, (3,)]}}, "urls": ["u"] * 1000})
+
+
+# -- messages with a countdown ----------------------------------------------------------------
+
+
+def received(task: Any, countdown: timedelta) -> ShownRequest:
+    eta = (datetime.now(UTC) + countdown).isoformat()
+    message = SimpleNamespace(delivery_info={}, properties={}, headers={})
+    headers = {"id": "some-id", "task": task.name, "eta": eta}
+    return ShownRequest(message, app=task.app, task=task, headers=headers, body=((), {}, {}), decoded=True)
+
+
+def test_a_message_that_waits_for_hours_is_refused(make_task: MakeTask) -> None:
+    """A worker holds it in memory, and again each time that the broker thinks it was lost."""
+    task = make_task(lambda: "done", ignore_result=False)
+    with pytest.raises(InvalidTaskError, match="may wait for 5 minutes at most"):
+        received(task, timedelta(hours=1))
+    assert task.AsyncResult("some-id").result.args[0] == "invalid"
+
+
+def test_a_message_that_waits_is_run_at_once_where_too_many_are_held(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(lambda: "done")
+    assert received(task, timedelta(seconds=60)).eta is not None
+    monkeypatch.setattr(state, "scheduled_requests", range(5000))
+    assert received(task, timedelta(seconds=60)).eta is None
+
+
+def test_a_worker_takes_messages_however_many_wait() -> None:
+    """Celery's own limit would count the waiting ones against those that are due."""
+    assert make_celery(Settings(redis_url="redis://localhost")).conf.worker_eta_task_limit is None

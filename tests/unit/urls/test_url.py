@@ -236,6 +236,12 @@ def test_what_programs_read_differently_is_refused(raw: str) -> None:
     assert refused(raw, "http://example.com/").reason is Reason.EGRESS
 
 
+def test_a_host_that_is_longer_than_any_name_is_refused() -> None:
+    assert parse(f"http://{'a.' * 126}d/").hostname == "a." * 126 + "d"
+    with pytest.raises(InvalidUrl, match="longer than names of hosts can be"):
+        parse(f"http://{'a' * 256}.test/")
+
+
 @pytest.mark.parametrize("raw", ["http://h.test:0/", "https://127.0.0.1:00/x", "http://[::1]:0/"])
 def test_port_nought_is_no_port(raw: str) -> None:
     with pytest.raises(InvalidUrl, match="port 0, which nobody can reach"):

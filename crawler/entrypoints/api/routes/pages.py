@@ -3,14 +3,15 @@
 The query is in `adapters/pages/reader.py`.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 from urllib.parse import urljoin
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import Field
 
+from crawler.domain.moments import ZonedMoment
 from crawler.domain.pages.lists import PageFilter, PageRow
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.http.access import OwnProject, Tools
@@ -62,25 +63,13 @@ class WholePageShown(PageShown):
     version_id: UUID | None
 
 
-# Outside of these years some time zones leave the range of dates that Postgres accepts.
-
-
-def _storable(moment: datetime) -> datetime:
-    if not datetime(1970, 1, 1, tzinfo=UTC) <= moment < datetime(9999, 1, 1, tzinfo=UTC):
-        raise ValueError("it must lie between the years 1970 and 9998")
-    return moment.astimezone(UTC)  # Postgres knows no offsets of more than 16 hours
-
-
-Moment = Annotated[AwareDatetime, AfterValidator(_storable)]
-
-
 @router.get("/projects/{project_id}/pages", summary="A project's pages, by URL", responses=problems(404))
 def list_pages(
     project_id: OwnProject,
     tools: Tools,
     status: PageStatus | None = None,
     reason: Reason | None = None,
-    changed_since: Annotated[Moment | None, Query(description="Whose content changed after this")] = None,
+    changed_since: Annotated[ZonedMoment | None, Query(description="Whose content changed after this")] = None,
     prefix: Annotated[Text | None, Query(max_length=2000, description="Of the URL, or of its path (/docs)")] = None,
     q: Annotated[Text | None, Query(max_length=200, description="Words the title must have")] = None,
     cursor: Cursor = None,
