@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from crawler.entrypoints.firecrawl.refusals import NotOffered
 from crawler.entrypoints.http.access import Tools
+from crawler.entrypoints.http.auth import Caller
 from crawler.entrypoints.http.page_waits import MOST_PER_KEY
 
 router = APIRouter()
@@ -22,8 +23,11 @@ def check_concurrency() -> Any:
 
 
 @router.get("/team/queue-status")
-def get_queue_status(tools: Tools) -> Any:
-    open_ones = len(tools.frontier.open_crawls())
+def get_queue_status(tools: Tools, caller: Caller) -> Any:
+    if caller.project_ids is None:
+        open_ones = len(tools.frontier.open_crawls())
+    else:
+        open_ones = sum(tools.store.find_running(project_id) is not None for project_id in caller.project_ids)
     data = {"jobsInQueue": open_ones, "activeJobsInQueue": open_ones, "waitingJobsInQueue": 0}
     return {"success": True, **data, "maxConcurrency": MOST_PER_KEY, "mostRecentSuccess": None}
 
