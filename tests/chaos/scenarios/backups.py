@@ -26,7 +26,8 @@ def restored_backup(arena: Arena) -> None:
     _run(stack, "createdb", "--owner=crawler", "crawler")
     stack.servers.forget_redis()
     stack.servers.start()
-    _run(stack, "pg_restore", "--exit-on-error", "--no-owner", "--role=crawler", "--dbname=crawler", str(dump))
+    options = ("--exit-on-error", "--no-owner", "--no-comments", "--role=crawler", "--dbname=crawler")
+    _run(stack, "pg_restore", *options, str(dump))
     cli = Cli(
         stack.data_dir, CRAWLER_REDIS_URL=stack.servers.redis_url, CRAWLER_DATABASE_URL=stack.servers.database_url
     )

@@ -85,6 +85,20 @@ def test_every_container_of_ours_is_restarted_checked_and_without_rights(compose
     assert re.findall(r"^USER (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE) == ["10001:10001"]
 
 
+def test_each_image_is_built_once_and_never_pulled(compose: dict[str, Any]) -> None:
+    """Compose makes an image for every service that says how; and no registry has ours."""
+    ours = {name: compose["services"][name] for name in [*NAMES, "migrate", "secrets"]}
+    assert {service["pull_policy"] for service in ours.values()} == {"never"}
+    builders = {name: service["image"].partition("}:")[2] for name, service in ours.items() if "build" in service}
+    assert builders == {"secrets": "light", "render": "render"}
+    assert all(ours[name]["build"]["target"] == target for name, target in builders.items())
+
+
+def test_what_containers_say_does_not_fill_the_disk(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert {"max-size", "max-file"} <= set(service["logging"]["options"]), name
+
+
 def test_directories_in_memory_belong_to_the_images_user(compose: dict[str, Any]) -> None:
     (uid,) = re.findall(r"--uid (\d+) --gid", (ROOT / "Dockerfile").read_text())
     for name in [*NAMES, "migrate", "secrets"]:

@@ -148,6 +148,27 @@ def test_what_the_environment_says_is_taken_whatever_its_letters(
     assert volumes.files()["valkey/valkey.conf"] == 'requirepass "a/b@c:d%20\\"\\\\é"\n'
 
 
+def test_a_key_that_is_replaced_is_not_lost(volumes: Volumes) -> None:
+    volumes.make()
+    first = volumes.files()["ours/crawler_secret_key"]
+    told = volumes.make(CRAWLER_SECRET_KEY="another")
+    kept = volumes.ours / "crawler_secret_key.before"
+    assert kept.read_text().split() == [first]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert str(kept) in told
+    assert str(kept) not in volumes.make(CRAWLER_SECRET_KEY="another")
+    volumes.make(CRAWLER_SECRET_KEY="a third")
+    assert kept.read_text().split() == [first, "another"]
+
+
+def test_a_database_that_has_another_password_has_to_be_told(volumes: Volumes) -> None:
+    assert "ALTER ROLE" not in volumes.make(POSTGRES_PASSWORD="one")
+    assert "ALTER ROLE" not in volumes.make(POSTGRES_PASSWORD="one")
+    told = volumes.make(POSTGRES_PASSWORD="two")
+    assert "ALTER ROLE crawler PASSWORD" in told
+    assert "two" not in told
+
+
 # -- what is left out -------------------------------------------------------------------------
 
 
