@@ -24,6 +24,10 @@ MOST_CRUMBS = 2000
 SMALLEST_PIECE = 32
 """Bytes that a piece of a chunked body has on average, once there are more than `MOST_CRUMBS`. Who sends on after the
 answer may send no more pieces than those."""
+LINGER_SECONDS = 2.0
+LINGER_BYTES = 8 * 1024 * 1024
+"""What a refused client goes on sending is read for so long and thrown away: a connection that is closed before all is
+read is reset, and the client may lose the answer."""
 
 
 class _Refused(Exception):
@@ -33,6 +37,7 @@ class _Refused(Exception):
 class LimitedHeadProtocol(HttpToolsProtocol):
     url = b""
     _is_refused = False
+    _lingered = 0
     _is_in_head = True
     _head_bytes = 0
     _pieces = 0
@@ -41,7 +46,10 @@ class LimitedHeadProtocol(HttpToolsProtocol):
     """Why the request is refused, if its head is not too long."""
 
     def data_received(self, data: bytes) -> None:
-        if self._is_refused:  # what a client goes on sending while it is refused
+        if self._is_refused:
+            self._lingered += len(data)
+            if self._lingered > LINGER_BYTES:
+                self.transport.close()
             return
         super().data_received(data)
         self._head_bytes = self._head_bytes + len(data) if self._is_in_head else 0
@@ -91,7 +99,11 @@ class LimitedHeadProtocol(HttpToolsProtocol):
         phrase = HTTPStatus(status).phrase.encode()
         if not self.is_answering:
             self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, phrase, head, bytes(refusal.body)))
-        self.transport.close()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self.loop.call_later(LINGER_SECONDS, self.transport.close)
+        else:
+            self.transport.close()
 
     @property
     def is_answering(self) -> bool:

@@ -2,11 +2,12 @@
 
 import json
 import socket
+import time
 from typing import Any
 
 import pytest
 
-from crawler.entrypoints.http.request_heads import LONGEST_HEAD, LONGEST_TARGET
+from crawler.entrypoints.http.request_heads import LINGER_BYTES, LONGEST_HEAD, LONGEST_TARGET
 from tests.integration.api.test_slow_clients import connected, impatient
 
 IN_CHUNKS = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -60,6 +61,22 @@ def test_a_head_that_cannot_be_taken_is_a_problem_document(request_: bytes, stat
 
 def test_a_head_without_an_end_is_cut_off() -> None:
     assert answer_to(b"GET / HTTP/1.1\r\nX: ", *[b"x" * 65_536] * 100)[0] == 431
+
+
+def test_who_goes_on_sending_gets_the_answer_and_no_reset() -> None:
+    """A connection that is closed before all is read is reset, and what was sent on it may be lost."""
+    with impatient() as port, connected(port) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 20_000)
+        assert client.recv(65536).startswith(b"HTTP/1.1 431")
+        client.sendall(b"X: y\r\n" * 20_000)
+        time.sleep(0.05)
+        client.sendall(b"X: y\r\n")
+        assert client.recv(65536) == b""
+
+
+def test_who_sends_for_ever_is_cut_off() -> None:
+    with impatient() as port, connected(port) as client, pytest.raises(OSError):  # noqa: PT011 - it has several names
+        client.sendall(b"X: y\r\n" * LINGER_BYTES)
 
 
 def test_a_long_body_is_no_long_head() -> None:
