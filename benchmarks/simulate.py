@@ -6,14 +6,18 @@ The cluster on virtual time is `benchmarks/simulation.py`.
 import os
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from statistics import median
+from typing import Any, NamedTuple
 
+import psutil
 from redis import Redis
+from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks import polite
 from benchmarks.access_log import Served
@@ -65,6 +69,8 @@ class Point:
     delay_ms: int
     per_second: float
     split: Split
+    stolen: float = 0.0
+    """The part of the processors' time that others had meanwhile, on the machine that lends them."""
     calibrates: bool = False
 
     @property
@@ -115,6 +121,7 @@ def _measured(
     **config: object,
 ) -> Point:
     served: list[Served] = []
+    before = psutil.cpu_times()
     with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
         for _ in range(laps):
             project, mark = crawler.project(seed, **config), sites.mark()
@@ -125,7 +132,7 @@ def _measured(
     split = _split(crawler, sites, usage, laps * pages)
     per_second = laps * pages / sum(one.seconds for one in served)
     print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    return Point(name, web, fetchers, 0, per_second, split, calibrates)
+    return Point(name, web, fetchers, 0, per_second, split, _stolen_since(before), calibrates)
 
 
 def _polite(options: Options) -> Point:
@@ -136,16 +143,23 @@ def _polite(options: Options) -> Point:
         first = sites.mark()
         crawl = crawler.tools.crawls.start(project.id)
         polite.await_start(crawler, sites, set(named), first)
-        mark = sites.mark()
+        mark, before = sites.mark(), psutil.cpu_times()
         with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
             crawler.attend(seconds)
             pages = len(sites.lines(mark))
+        stolen = _stolen_since(before)
         crawler.tools.crawls.control.cancel(crawl.id)
         crawler.attend(2)
         web = Web.alike(hosts, polite.PAGES, LOOPBACK_SECONDS, 0.3)
         split = _split(crawler, sites, usage, pages)
     print(f"  {hosts} polite hosts: {pages / seconds:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    return Point(f"{hosts} polite hosts, a request a second each", web, polite.FETCHERS, 1000, pages / seconds, split)
+    name = f"{hosts} polite hosts, a request a second each"
+    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, stolen)
+
+
+def _stolen_since(before: Any) -> float:
+    spent = [now - then for now, then in zip(psutil.cpu_times(), before, strict=True)]
+    return float(spent[before._fields.index("steal")] / sum(spent))
 
 
 def _split(crawler: Ours, sites: Sites, usage: Usage, pages: int) -> Split:
@@ -161,17 +175,24 @@ def measure_crowding() -> float:
     """How many times as long work takes when all processors are busy: they may be threads of one core."""
     count = os.cpu_count() or 1
     with ProcessPoolExecutor(count) as pool:
-        list(pool.map(_seconds_of_work, [0.1] * count))  # all of them have started
-        alone = min(pool.submit(_seconds_of_work, 1.0).result() for _ in range(3))
-        together = min(max(pool.map(_seconds_of_work, [1.0] * count)) for _ in range(3))
-    return max(1.0, together / alone)
+        list(pool.map(_seconds_of_work, [1] * count))  # all of them have started
+        return max(1.0, median(_crowding(pool, count) for _ in range(7)))
 
 
-def _seconds_of_work(amount: float) -> float:
-    """CPU time, which others on the machine change least."""
+def _crowding(pool: ProcessPoolExecutor, count: int) -> float:
+    """Alone and together right after each other: the machine's speed changes."""
+    alone = pool.submit(_seconds_of_work, 100).result()
+    return sum(pool.map(_seconds_of_work, [100] * count)) / count / alone
+
+
+def _seconds_of_work(pages: int) -> float:
+    """CPU time, which others on the machine change least, of what workers do with pages."""
+    page = b"<html><body>" + b"".join(b"<p>Line %d <a href=/%d>on</a></p>" % (n, n) for n in range(300))
     began = time.process_time()
-    for number in range(round(amount * 3_000_000)):
-        str(number)
+    for _ in range(pages):
+        tree = LexborHTMLParser(page)
+        [node.attributes for node in tree.css("a")]
+        zlib.compress(tree.html.encode() if tree.html else b"")
     return time.process_time() - began
 
 
@@ -222,7 +243,7 @@ def shared_out(crawls: Sequence[tuple[float, float, float]]) -> tuple[float, flo
 
 def replay(redis: Redis, costs: Costs, point: Point, crowded: float) -> Told:
     """The same crawl on virtual time: everything on one machine, as it was measured."""
-    cores = Cores(os.cpu_count() or 1, crowded)
+    cores = Cores(os.cpu_count() or 1, crowded, point.stolen)
     cluster = Cluster([Machine(cores, point.fetchers)], postgres=cores, redis=cores, costs=costs, sites=cores)
     limits = Limits(10**9, 10**9, 256 if point.delay_ms else IN_FLIGHT, point.delay_ms, respect_robots=False)
     return Simulation(redis, cluster, point.web, limits).run(POLITE_SECONDS if point.delay_ms else 600)
@@ -252,7 +273,7 @@ def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Tol
     rows = [
         f"| {point.name}{' (gives the costs)' if point.calibrates else ''} | {point.per_second:,.0f} | "
         f"{told.per_second:,.0f} | {told.per_second / point.per_second - 1:+.0%} | "
-        f"{point.cores:.2f} | {told.cores:.2f} |"
+        f"{point.cores:.2f} | {told.cores:.2f} | {point.stolen:.0%} |"
         for point, told in checked
     ]
     large = [
@@ -262,10 +283,10 @@ def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Tol
     ]
     return f"""The frontier's own scripts decide on a real Valkey, at a virtual time; all else is a queue with
 a cost. The costs of pages are those of two crawls; the others are predicted. Cores: all of ours, and of
-nginx, which runs beside us.
+nginx, which runs beside us. Stolen: what others had of this machine's processors, which are lent.
 
-| crawl | measured, pages/s | predicted | difference | cores, measured | predicted |
-|---|--:|--:|--:|--:|--:|
+| crawl | measured, pages/s | predicted | difference | cores, measured | predicted | stolen |
+|---|--:|--:|--:|--:|--:|--:|
 {chr(10).join(rows)}
 
 With these costs: workers on machines of 8 cores, Postgres with {POSTGRES_CORES} cores, one Redis,
