@@ -147,14 +147,21 @@ class SlowReads:
         """How many responses of each crawl wait."""
         return Counter(result.request.context.lease.crawl_id for result in self.results)
 
-    def leave(self, is_meant: Callable[[Lease], bool] = lambda _: True) -> list[FetchResult]:
-        """Wait for those of these leases no more. What waited is returned."""
-        results = [result for result in self.results if is_meant(result.request.context.lease)]
-        self._left.update(one for one in self._running if is_meant(one.lease))
-        self._first = [one for one in self._first if not is_meant(one.lease)]
-        self._again = [one for one in self._again if not is_meant(one.lease)]
+    def leave(self) -> list[FetchResult]:
+        """Wait for none of them any more. What waited is returned."""
+        results = self.results
+        self._left.update(self._running)
+        self._first.clear()
+        self._again.clear()
         self._idle = None
         return results
+
+    def leave_unread(self, is_meant: Callable[[Lease], bool]) -> list[FetchResult]:
+        """Wait no more for those of these leases that are not being read: what is read comes to its end."""
+        left = [one for one in (*self._first, *self._again) if is_meant(one.lease)]
+        self._first = [one for one in self._first if one not in left]
+        self._again = [one for one in self._again if one not in left]
+        return [one.result for one in left]
 
     def __bool__(self) -> bool:
         """Whether any response waits."""

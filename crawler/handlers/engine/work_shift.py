@@ -179,7 +179,7 @@ class _Shift:
             self._over_time = now >= deadline
             stopping = self._over_time and (now >= latest or not self._is_held_up)
             if stopping and not self._should_stop():
-                self._leave(lambda _: True)
+                self._leave(self._reads.leave(), lambda _: True)
             self._drive(now, stopping=stopping)
             self._leave_old(now)
             self._flush_if_due(stopping=stopping)
@@ -193,9 +193,9 @@ class _Shift:
             if (due is None or due > IDLE_SECONDS) and not self._lingers(now):
                 return self._end("idle")
 
-    def _leave(self, is_meant: Callable[[Lease], bool]) -> None:
+    def _leave(self, unread: Iterable[FetchResult], is_meant: Callable[[Lease], bool]) -> None:
         """Give back what takes long to be read or written: it has held the shift up for as long as it may."""
-        for result in (*self._reads.leave(is_meant), *self._answers.leave(is_meant)):
+        for result in (*unread, *self._answers.leave(is_meant)):
             self._excuse(result)
         if leases := self._unwritten.leave(is_meant):
             log.info("long_lists_given_back", number=len(leases))
@@ -206,8 +206,13 @@ class _Shift:
         """Give back what waits for so long that its lease could expire meanwhile, which would count as a loss."""
         if now >= self._next_old and (self._reads or self._unwritten.has_more):
             self._next_old = now + OLD_SECONDS
-            if old := self._held.are_older(self._tools.lease_seconds / 2):
-                self._leave(lambda lease: (lease.host, lease.token) in old)
+            old = self._held.are_older(self._tools.lease_seconds / 2)
+
+            def is_old(lease: Lease) -> bool:
+                return (lease.host, lease.token) in old
+
+            if old:
+                self._leave(self._reads.leave_unread(is_old), is_old)
 
     def _lingers(self, now: float) -> bool:
         """Whether to wait a moment for more work: other shifts may leave some, and starting a shift takes longer."""

@@ -147,3 +147,13 @@ def test_what_is_left_is_waited_for_no_more_and_has_its_place_until_it_ends(read
     reads.wait("later")
     assert reads.begun == AT_ONCE
     assert [reads.end(), reads.end(), reads.end()] == [[], [], ["later"]]
+
+
+def test_of_what_waited_too_long_only_that_is_left_which_is_not_being_read(reads: Reads) -> None:
+    """A page that takes longer than half its lease to be read would else be fetched again for ever."""
+    for number in range(AT_ONCE + 1):
+        reads.wait(f"page{number}")
+    assert reads.tested.leave_unread(lambda _: False) == []
+    assert len(reads.tested.leave_unread(lambda _: True)) == 1
+    assert len(reads.tested.results) == AT_ONCE
+    assert reads.end() == ["page0"]
