@@ -10,10 +10,12 @@ import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
-from typing import Any, NamedTuple
+from statistics import mean, median
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 import psutil
 from redis import Redis
@@ -58,6 +60,12 @@ class Split(NamedTuple):
     def ours(self) -> float:
         return self.workers + self.postgres + self.redis
 
+    def times(self, factor: float) -> "Split":
+        return Split(*(factor * ms for ms in self))
+
+    def without(self, other: "Split") -> "Split":
+        return Split(*(max(0.0, ms - less) for ms, less in zip(self, other, strict=True)))
+
 
 @dataclass(frozen=True)
 class Point:
@@ -71,7 +79,13 @@ class Point:
     split: Split
     stolen: float = 0.0
     """The part of the processors' time that others had meanwhile, on the machine that lends them."""
+    slowness: float = 1.0
+    """Milliseconds of CPU that always the same work took meanwhile: lent processors are not always as quick."""
     calibrates: bool = False
+
+    def leveled(self) -> "Point":
+        """The same crawl on a machine on which the yardstick takes a millisecond."""
+        return replace(self, split=self.split.times(1 / self.slowness), slowness=1.0)
 
     @property
     def cores(self) -> float:
@@ -79,37 +93,43 @@ class Point:
 
 
 def run(options: Options) -> str:
-    points, crowded = [*_manuals(options), _polite(options)], measure_crowding()
+    with Yardstick() as yardstick:
+        points = [*_manuals(options, yardstick), _polite(options, yardstick)]
+        crowded = yardstick.crowding()
     print(f"  all processors at once: each takes {crowded:.2f} times as long", flush=True)
     with _valkey() as redis:
         costs = calibrated(redis, points, crowded)
         checked = [(point, replay(redis, costs, point, crowded)) for point in points]
-        scaled = [(count, scale(redis, costs, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
+        usual = costs.times(median(point.slowness for point in points))
+        scaled = [(count, scale(redis, usual, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
     return table(checked, scaled)
 
 
 # -- what is measured -----------------------------------------------------------------------------
 
 
-def _manuals(options: Options) -> Iterator[Point]:
+def _manuals(options: Options, yardstick: "Yardstick") -> Iterator[Point]:
     both = os.cpu_count() or 1
     small, large, many = manual("postgresql"), manual("python"), manual("postgresql", options.size(20, 2))
     with serve(small, large) as sites, ours(both) as crawler:
         crawler.warm(sites.url("postgresql"))
-        yield _measured("the PostgreSQL manual", crawler, sites, sites.url("postgresql"), both)
-        yield _measured("the Python manual", crawler, sites, sites.url("python"), both, calibrates=True)
+        yield _measured(yardstick, "the PostgreSQL manual", crawler, sites, sites.url("postgresql"), both)
+        yield _measured(yardstick, "the Python manual", crawler, sites, sites.url("python"), both, calibrates=True)
     with serve(many) as sites, ours(both) as crawler:
         named = tuple(sites.hosts("postgresql"))
         crawler.warm(sites.portal, allowed_hosts=named)
         name = f"the first on {len(named)} hosts"
         # Of the largest crawl, what it costs to begin and to end one counts least.
-        yield _measured(name, crawler, sites, sites.portal, both, laps=1, calibrates=True, allowed_hosts=named)
+        yield _measured(
+            yardstick, name, crawler, sites, sites.portal, both, laps=1, calibrates=True, allowed_hosts=named
+        )
     with serve(small) as sites, ours(1) as crawler:
         crawler.warm(sites.url("postgresql"))
-        yield _measured("the first, one worker", crawler, sites, sites.url("postgresql"), 1)
+        yield _measured(yardstick, "the first, one worker", crawler, sites, sites.url("postgresql"), 1)
 
 
 def _measured(
+    yardstick: "Yardstick",
     name: str,
     crawler: Ours,
     sites: Sites,
@@ -120,22 +140,32 @@ def _measured(
     calibrates: bool = False,
     **config: object,
 ) -> Point:
+    """Of what a page costs, what it costs to begin and to end a crawl is no part: its time is that of its requests."""
+    around, _ = _cost(crawler, sites, seed, laps, **config, max_pages=1)
+    before, slowness = psutil.cpu_times(), [yardstick.slowness()]
+    cost, served = _cost(crawler, sites, seed, laps, **config)
+    stolen = _stolen_since(before)
+    slowness.append(yardstick.slowness())
+    pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
+    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
+    split = cost.without(around).times(1 / pages)
+    per_second = laps * pages / sum(one.seconds for one in served)
+    print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
+    return Point(name, web, fetchers, 0, per_second, split, stolen, mean(slowness), calibrates)
+
+
+def _cost(crawler: Ours, sites: Sites, seed: str, laps: int, **config: object) -> tuple[Split, list[Served]]:
+    """Milliseconds of CPU of a crawl, and what the website saw of each."""
     served: list[Served] = []
-    before = psutil.cpu_times()
     with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
         for _ in range(laps):
             project, mark = crawler.project(seed, **config), sites.mark()
             crawler.crawl(project)
             served.append(sites.measure(mark))
-    pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
-    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
-    split = _split(crawler, sites, usage, laps * pages)
-    per_second = laps * pages / sum(one.seconds for one in served)
-    print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    return Point(name, web, fetchers, 0, per_second, split, _stolen_since(before), calibrates)
+    return _split(crawler, sites, usage, laps), served
 
 
-def _polite(options: Options) -> Point:
+def _polite(options: Options, yardstick: "Yardstick") -> Point:
     hosts, seconds = options.size(POLITE_HOSTS, 20), options.size(POLITE_SECONDS, 5)
     with polite.pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(polite.FETCHERS) as crawler:
         named = tuple(sites.hosts("polite"))
@@ -143,6 +173,7 @@ def _polite(options: Options) -> Point:
         first = sites.mark()
         crawl = crawler.tools.crawls.start(project.id)
         polite.await_start(crawler, sites, set(named), first)
+        slowness = yardstick.slowness()
         mark, before = sites.mark(), psutil.cpu_times()
         with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
             crawler.attend(seconds)
@@ -154,7 +185,7 @@ def _polite(options: Options) -> Point:
         split = _split(crawler, sites, usage, pages)
     print(f"  {hosts} polite hosts: {pages / seconds:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
     name = f"{hosts} polite hosts, a request a second each"
-    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, stolen)
+    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, stolen, slowness)
 
 
 def _stolen_since(before: Any) -> float:
@@ -162,27 +193,46 @@ def _stolen_since(before: Any) -> float:
     return float(spent[before._fields.index("steal")] / sum(spent))
 
 
-def _split(crawler: Ours, sites: Sites, usage: Usage, pages: int) -> Split:
+def _split(crawler: Ours, sites: Sites, usage: Usage, parts: int) -> Split:
+    """Of each of so many pages, or crawls."""
     servers = {**server_pids(crawler.data_dir), "nginx": sites.pid}
     ids = {name: {process.pid for process in with_children([pid])} for name, pid in servers.items()}
     used = usage.by_process
     postgres, redis, site = (sum(used.get(pid, 0.0) for pid in ids[name]) for name in ("postgres", "valkey", "nginx"))
     ours = usage.cpu_seconds - postgres - redis - site
-    return Split(*(1000 * seconds / pages for seconds in (ours, postgres, redis, site)))
+    return Split(*(1000 * seconds / parts for seconds in (ours, postgres, redis, site)))
 
 
-def measure_crowding() -> float:
-    """How many times as long work takes when all processors are busy: they may be threads of one core."""
-    count = os.cpu_count() or 1
-    with ProcessPoolExecutor(count) as pool:
-        list(pool.map(_seconds_of_work, [1] * count))  # all of them have started
-        return max(1.0, median(_crowding(pool, count) for _ in range(7)))
+class Yardstick:
+    """Always the same work, in a process for each processor: how quick they are now."""
 
+    def __init__(self) -> None:
+        self._count = os.cpu_count() or 1
+        # Not forked: what is started after us would not end with us as long as a copy of our files is open.
+        self._pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"))
 
-def _crowding(pool: ProcessPoolExecutor, count: int) -> float:
-    """Alone and together right after each other: the machine's speed changes."""
-    alone = pool.submit(_seconds_of_work, 100).result()
-    return sum(pool.map(_seconds_of_work, [100] * count)) / count / alone
+    def __enter__(self) -> Self:
+        list(self._pool.map(_seconds_of_work, [1] * self._count))  # all of them have started
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:
+        self._pool.shutdown()
+
+    def slowness(self) -> float:
+        """Milliseconds of CPU, with all processors busy."""
+        return 1000 * median(self._together() for _ in range(5))
+
+    def crowding(self) -> float:
+        """How many times as long work takes when all processors are busy: they may be threads of one core."""
+        return max(1.0, median(self._crowding() for _ in range(7)))
+
+    def _crowding(self) -> float:
+        """Alone and together right after each other: the machine's speed changes."""
+        alone = self._pool.submit(_seconds_of_work, 100).result()
+        return self._together() / alone
+
+    def _together(self) -> float:
+        return sum(self._pool.map(_seconds_of_work, [100] * self._count)) / self._count
 
 
 def _seconds_of_work(pages: int) -> float:
@@ -200,16 +250,30 @@ def _seconds_of_work(pages: int) -> float:
 
 
 def calibrated(redis: Redis, points: Sequence[Point], crowded: float) -> Costs:
-    """Costs by which the measured pages cost what they did.
+    """Costs by which the measured pages cost what they did, if the yardstick takes a millisecond.
 
-    Of a page a line through two sizes. Of Redis what a call costs and each URL in it: many of them go together in a
-    quick crawl, and few in a polite one.
+    Of a page a line through two sizes. Of Redis what a call costs and each URL in it, of a worker what a call costs it:
+    in a quick crawl there are many URLs in each, in a polite one few.
     """
-    small, large = sorted((point for point in points if point.calibrates), key=lambda point: point.web.kilobytes)
+    small, large = sorted((one.leveled() for one in points if one.calibrates), key=lambda one: one.web.kilobytes)
+    polite_one = next(point.leveled() for point in points if point.delay_ms)
+    costs = line_through(small, large)
+    calls, urls = _calls_of(redis, costs, small, crowded)
+    many_calls, few_urls = _calls_of(redis, costs, polite_one, crowded)
+    call, url = shared_out([(calls, urls, small.split.redis), (many_calls, few_urls, polite_one.split.redis)])
+    more = polite_one.split.workers - costs.read(polite_one.web.page(0, 0))
+    worker_call = max(0.0, more / (many_calls - calls))
+    return costs._replace(
+        worker=costs.worker - calls * worker_call, worker_call=worker_call, redis_call=call, redis_url=url
+    )
+
+
+def line_through(small: Point, large: Point) -> Costs:
+    """Costs of a page and of each kilobyte of it, by two sizes of pages."""
     between = large.web.kilobytes - small.web.kilobytes
     worker_kb = (large.split.workers - small.split.workers) / between
     postgres_kb = (large.split.postgres - small.split.postgres) / between
-    costs = Costs(
+    return Costs(
         worker=small.split.workers - worker_kb * small.web.kilobytes,
         worker_kb=worker_kb,
         postgres=small.split.postgres - postgres_kb * small.web.kilobytes,
@@ -218,9 +282,6 @@ def calibrated(redis: Redis, points: Sequence[Point], crowded: float) -> Costs:
         redis_url=0.0,
         site=small.split.site,
     )
-    polite_one = next(point for point in points if point.delay_ms)
-    call, url = shared_out([(*_calls_of(redis, costs, one, crowded), one.split.redis) for one in (small, polite_one)])
-    return costs._replace(redis_call=call, redis_url=url)
 
 
 def _calls_of(redis: Redis, costs: Costs, point: Point, crowded: float) -> tuple[float, float]:
@@ -243,7 +304,7 @@ def shared_out(crawls: Sequence[tuple[float, float, float]]) -> tuple[float, flo
 
 def replay(redis: Redis, costs: Costs, point: Point, crowded: float) -> Told:
     """The same crawl on virtual time: everything on one machine, as it was measured."""
-    cores = Cores(os.cpu_count() or 1, crowded, point.stolen)
+    cores, costs = Cores(os.cpu_count() or 1, crowded, point.stolen), costs.times(point.slowness)
     cluster = Cluster([Machine(cores, point.fetchers)], postgres=cores, redis=cores, costs=costs, sites=cores)
     limits = Limits(10**9, 10**9, 256 if point.delay_ms else IN_FLIGHT, point.delay_ms, respect_robots=False)
     return Simulation(redis, cluster, point.web, limits).run(POLITE_SECONDS if point.delay_ms else 600)

@@ -45,8 +45,13 @@ class Costs(NamedTuple):
     redis_call: float
     """Of a call of the frontier before its first URL."""
     redis_url: float
+    worker_call: float = 0.0
+    """Of a worker for a call of the frontier."""
     site: float = 0.0
     """Of the website for a page, where it is on the same machine."""
+
+    def times(self, factor: float) -> "Costs":
+        return Costs(*(factor * ms for ms in self))
 
     def read(self, page: "Page") -> float:
         return self.worker + self.worker_kb * page.kilobytes
@@ -241,6 +246,10 @@ class Worker:
     def _room(self) -> int:
         return min(MAX_ACTIVE - len(self._flying), MAX_UNPARSED - len(self._answers))
 
+    def _call(self, urls: int) -> Steps:
+        yield self._all.redis_call(urls)
+        return (yield Need(self._cores, self._all.costs.worker_call))
+
     def _receive(self, now: float) -> Steps:
         arrived = []
         while self._flying and self._flying[0].at <= now:
@@ -250,7 +259,7 @@ class Worker:
             return now
         self._all.frontier.set_time(now)
         self._all.frontier.answered([(answer.lease, 0) for answer in arrived])
-        return (yield self._all.redis_call(len(arrived)))
+        return (yield from self._call(len(arrived)))
 
     def _claim(self, now: float) -> Steps:
         room = self._room()
@@ -259,19 +268,19 @@ class Worker:
         frontier = self._all.frontier
         frontier.set_time(now)
         pairs, wait = frontier.due(Lane.HTTP, min(room, 100))
-        now = yield self._all.redis_call(0)
+        now = yield from self._call(0)
         if not pairs:
             self._next_claim = now + look_again_in(wait, self._all.count)
             return now
         frontier.set_time(now)
         leases = frontier.claim(Lane.HTTP, pairs, room, LEASE_SECONDS, self._all.count)
-        now = yield self._all.redis_call(len(leases))
+        now = yield from self._call(len(leases))
         for lease in leases:
             page = self._all.page(lease.url)
             heapq.heappush(self._flying, Answer(self._all.answer_at(now, page), lease.token, lease, page))
         if held := [(lease, 0) for lease in leases if lease.gap_ms]:
             frontier.sent(held)
-            now = yield self._all.redis_call(len(held))
+            now = yield from self._call(len(held))
         self._next_claim = now if leases else now + look_again_in(0.0, self._all.count)
         return now
 
@@ -293,7 +302,7 @@ class Worker:
         now = yield self._all.write(rows)
         self._next_claim = now
         found = self._all.complete(now, rows)
-        return (yield self._all.redis_call(len(rows) + found))
+        return (yield from self._call(len(rows) + found))
 
 
 class Simulation:
