@@ -12,7 +12,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine, Row, text
 
-from crawler.adapters.engine.store import insert_crawl
+from crawler.adapters.engine.crawl_store import insert_crawl
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.fair_claim import WAITING_PROJECTS
 from crawler.adapters.postgres.tables.acquisition import ENTRY_PROJECT

@@ -1,6 +1,6 @@
 """The feed of changes in Postgres: entries of all projects or one, newest first, and which were read or accepted.
 
-Entries are written with the comparison (`save_diff` in `adapters/engine/store.py`).
+Entries are written with the comparison (`save_diff` in `adapters/engine/crawl_store.py`).
 """
 
 from collections.abc import Sequence

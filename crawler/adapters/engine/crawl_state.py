@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from sqlalchemy import Connection, Engine, text
 
-from crawler.adapters.engine.store import Store, crawl_in
+from crawler.adapters.engine.crawl_store import CrawlStore, crawl_in
 from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
@@ -26,7 +26,7 @@ HEADERS = "headers"
 class CrawlStateReader:
     def __init__(self, engine: Engine, credentials: CredentialStore) -> None:
         self._engine = engine
-        self._store = Store(engine)
+        self._crawls = CrawlStore(engine)
         self._credentials = credentials
 
     def load(self, crawl_id: UUID) -> CrawlState | None:
@@ -86,7 +86,7 @@ class CrawlStateReader:
             values = {"id": crawl_id, "record": orjson.dumps(record).decode()}
             db.execute(text(_RENDERING), values)
             db.execute(text(_REMEMBER), values)
-        return self._store.get_crawl(crawl_id)
+        return self._crawls.get_crawl(crawl_id)
 
     def record_shopify(self, crawl_id: UUID) -> None:
         with transaction(self._engine) as db:
