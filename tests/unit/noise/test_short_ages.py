@@ -50,3 +50,15 @@ def test_a_day_of_the_last_week_may_be_written_as_a_date_later(old: str, new: st
 ])  # fmt: skip
 def test_another_day_or_time_is_told(old: str, new: str) -> None:
     assert not is_noise(old, new, 5 * 24)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Saturday 9:00-13:00", "Saturday 9:00-14:00"), ("Saturday 9:00 – 13:00", "Saturday 9:00 – 14:00"),
+    ("Saturday, 9:00 - 12:00", "Saturday, 9:00 - 12:30"), ("Samstag 9:00-13:00", "Samstag 9:00-12:00"),
+    ("Monday to Friday 9:00-18:00", "Monday to Friday 9:00-17:00"), ("Friday 14:00", "Friday"),
+    ("Saturday 10:00 am - 1:00 pm", "Saturday 10:00 am - 2:00 pm"), ("Saturday", "Saturday 9:00"),
+    ("Friday 9:00-13:00", "November 13, 2026, 9:00-14:00"), ("yesterday 9:00-13:00", "November 14, 2026, 9:00-14:00"),
+])  # fmt: skip
+@pytest.mark.parametrize("hours", [0.2, 24, 5 * 24])
+def test_other_hours_of_the_same_day_are_told(old: str, new: str, hours: float) -> None:
+    assert not is_noise(old, new, hours)
