@@ -80,6 +80,8 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
         return False  # `yesterday` and `last night` are words like others
     if _other_times(old, new) or any(day in old.lower() and day in new.lower() for day in ("today", "yesterday")):
         return False  # `today at 19:00` and `today at 21:00`, or no time at all
+    if old_at <= new_at and went_back(old, new):
+        return False
     before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
 
@@ -125,6 +127,17 @@ def _weekday_of(moment: str) -> int | None:
 def is_younger(old: str, new: str) -> bool:
     """Whether the second of two ages is the shorter one, however little."""
     return length_of(new.lower())[0] < length_of(old.lower())[0]
+
+
+def went_back(old: str, new: str) -> bool:
+    """Whether an age is shorter than it was, though said as closely: however a site rounds, no clock does that.
+
+    `10 days` may be `1 week` later, but `3 hours` are never 2 again.
+    """
+    if any(_VAGUE.search(text) or dates_in(text) for text in (old, new)):
+        return False
+    (before, unit), (after, later_unit) = length_of(old.lower()), length_of(new.lower())
+    return bool(later_unit) and later_unit <= unit and after < before
 
 
 def is_bare_age(text: str) -> bool:

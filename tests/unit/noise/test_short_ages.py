@@ -62,3 +62,20 @@ def test_another_day_or_time_is_told(old: str, new: str) -> None:
 @pytest.mark.parametrize("hours", [0.2, 24, 5 * 24])
 def test_other_hours_of_the_same_day_are_told(old: str, new: str, hours: float) -> None:
     assert not is_noise(old, new, hours)
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("3 hours ago", "2 hours ago", 0.1), ("opened 3 years ago", "opened 2 years ago", 24), ("2 weeks ago", "1 week ago", 24),
+    ("vor 4 Monaten", "vor 3 Monaten", 24), ("1 year, 2 months ago", "1 year, 1 month ago", 24), ("3日前", "2日前", 1),
+])  # fmt: skip
+def test_what_is_not_so_long_ago_as_it_was_is_told(old: str, new: str, hours: float) -> None:
+    assert not is_noise(old, new, hours)
+    assert is_noise(new, old, hours), "the other way round the clock may have done it"
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("10 days ago", "1 week ago", 1), ("90 minutes ago", "1 hour ago", 0.1), ("26 hours ago", "1 day ago", 1),
+    ("1 day, 3 hours ago", "1 day ago", 0.1), ("several seconds ago", "5 seconds ago", 0.001),
+])  # fmt: skip
+def test_what_is_said_less_closely_later_is_the_same_age(old: str, new: str, hours: float) -> None:
+    assert is_noise(old, new, hours)
