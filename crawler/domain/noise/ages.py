@@ -89,8 +89,8 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
 def same_day(old: str, old_at: datetime, new: str) -> bool:
     """Whether a day of the last week, by its name, or by an age, became the date of that day, or its name.
 
-    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age, and
-    one that is called Friday still did not age: somebody wrote other hours.
+    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age,
+    and one that is called Friday still did not age: somebody wrote other hours.
     """
     name, told = _weekday_of(old), _weekday_of(new)
     if _other_times(old, new) or (told is not None if name is not None else not is_age(old)):
@@ -106,7 +106,7 @@ def same_day(old: str, old_at: datetime, new: str) -> bool:
 
 
 def _other_times(old: str, new: str) -> bool:
-    """Whether both say a time of the day, and not the same ones: `9:00-13:00` and `9:00-14:00`. A date may do without."""
+    """Whether both say a time of the day, and not the same: `9:00-13:00` and `9:00-14:00`. A date may do without."""
     before, after = times_in(old), times_in(new)
     return bool(before and after) and before != after
 
