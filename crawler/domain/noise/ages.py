@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
-from crawler.domain.noise.moments import DATE, LONGEST, dates_in, read_moment
+from crawler.domain.noise.moments import DATE, LONGEST, dates_in, times_in
 
 _UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
 _COUNTED = rf"(?:{COUNT}\s?)?{_UNIT}(?:\sand\sa\s(?:half|quarter))?"
@@ -78,9 +78,10 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
         return False
     if not _counts(old) and not _counts(new):
         return False  # `yesterday` and `last night` are words like others
-    times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
-    if len(times) > 1 or any(day in old.lower() and day in new.lower() for day in ("today", "yesterday")):
+    if _other_times(old, new) or any(day in old.lower() and day in new.lower() for day in ("today", "yesterday")):
         return False  # `today at 19:00` and `today at 21:00`, or no time at all
+    if old_at <= new_at and went_back(old, new):
+        return False
     before, after = spans_of(old, old_at), spans_of(new, new_at)
     return any(one.meets(other) for one in before for other in after)
 
@@ -88,11 +89,11 @@ def same_instant(old: str, old_at: datetime, new: str, new_at: datetime) -> bool
 def same_day(old: str, old_at: datetime, new: str) -> bool:
     """Whether a day of the last week, by its name, or by an age, became the date of that day, or its name.
 
-    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age.
+    `Friday at 14:05` became `13 November 2026`: sites write so of what lies longer back. A Friday to come is no age,
+    and one that is called Friday still did not age: somebody wrote other hours.
     """
-    times = {shown for text in (old, new) if (shown := read_moment(text).seconds) is not None}
-    name = _weekday_of(old)
-    if len(times) > 1 or (name is None and not is_age(old)):
+    name, told = _weekday_of(old), _weekday_of(new)
+    if _other_times(old, new) or (told is not None if name is not None else not is_age(old)):
         return False
     week = [old_at.date() - days * _DAY for days in range(-1, 9)]
     if name is None:
@@ -100,9 +101,14 @@ def same_day(old: str, old_at: datetime, new: str) -> bool:
         known = {day for day in week if any(span.meets(_whole(day)) for span in spans)}
     else:
         known = {day for day in week if day.weekday() == name}
-    told = _weekday_of(new)
     days = set(dates_in(new)) if told is None else {day for day in week if day.weekday() == told}
     return bool(known & days)
+
+
+def _other_times(old: str, new: str) -> bool:
+    """Whether both say a time of the day, and not the same: `9:00-13:00` and `9:00-14:00`. A date may do without."""
+    before, after = times_in(old), times_in(new)
+    return bool(before and after) and before != after
 
 
 def _whole(day: date) -> Span:
@@ -121,6 +127,17 @@ def _weekday_of(moment: str) -> int | None:
 def is_younger(old: str, new: str) -> bool:
     """Whether the second of two ages is the shorter one, however little."""
     return length_of(new.lower())[0] < length_of(old.lower())[0]
+
+
+def went_back(old: str, new: str) -> bool:
+    """Whether an age is shorter than it was, though said as closely: however a site rounds, no clock does that.
+
+    `10 days` may be `1 week` later, but `3 hours` are never 2 again.
+    """
+    if any(_VAGUE.search(text) or dates_in(text) for text in (old, new)):
+        return False
+    (before, unit), (after, later_unit) = length_of(old.lower()), length_of(new.lower())
+    return bool(later_unit) and later_unit <= unit and after < before
 
 
 def is_bare_age(text: str) -> bool:

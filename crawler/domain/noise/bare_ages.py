@@ -16,7 +16,7 @@ from crawler.domain.diffs.line_diff import line_hunks
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import length_of
-from crawler.domain.noise.ages import bare_span, is_bare_age, is_bare_date
+from crawler.domain.noise.ages import bare_span, is_bare_age, is_bare_date, went_back
 from crawler.domain.noise.clocks import ZONES, Moments
 from crawler.domain.noise.moments import DATE, TIME, dates_in
 
@@ -72,7 +72,7 @@ def aged(old: str, new: str, moments: Moments) -> Aged | None:
     if texts is None or moments.old is None or moments.new is None:
         return None
     before = bare_span(texts[0], moments.old)
-    agrees = before.meets(bare_span(texts[1], moments.new))
+    agrees = before.meets(bare_span(texts[1], moments.new)) and not went_back(*texts)
     had_to_move = not before.meets(bare_span(texts[0], moments.new))
     # However a site rounds, `3 days` are 4 when a day went by. Crawls are not a day apart to the second.
     is_time = moments.new - moments.old >= _ABOUT_ONE * length_of(texts[0].lower())[1]

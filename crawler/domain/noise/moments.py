@@ -103,10 +103,20 @@ def read_moment(text: str) -> Shown:
     found = _A_TIME.search(_A_DATE.sub(_without_day, text))
     if found is None:
         return Shown(tuple(dates_in(text)))
+    return Shown(tuple(dates_in(text)), _time_of_day(found), 1 if found["second"] else 60)
+
+
+def times_in(moment: str) -> list[int]:
+    """Every time of the day that a text says, in seconds: the end of `9:00-13:00`, too, though it may be a zone."""
+    if len(moment) > LONGEST:
+        return []
+    return [_time_of_day(found) for found in _A_TIME.finditer(_A_DATE.sub(_without_day, moment))]
+
+
+def _time_of_day(found: "re.Match[str]") -> int:
     half = (found["early"] or found["late"] or "").lower()
     hour = int(found["hour"]) % 12 + 12 * (half in _AFTERNOON) if half else int(found["hour"])
-    seconds = _seconds(hour, int(found["minute"]), int(found["second"] or 0))
-    return Shown(tuple(dates_in(text)), seconds, 1 if found["second"] else 60)
+    return _seconds(hour, int(found["minute"]), int(found["second"] or 0))
 
 
 def dates_in(moment: str) -> list[date]:

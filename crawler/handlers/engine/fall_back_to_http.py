@@ -17,7 +17,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement
-from crawler.domain.engine.ledger import RENDERED, UNFED
+from crawler.domain.engine.ledger import RENDERED, UNFED, Previous
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.pages.files import kind_of
@@ -116,7 +116,7 @@ class FallBackToHttp:
 
     def _keeps_better(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, error: str) -> bool:
         """Whether an earlier version with content exists. It is kept."""
-        if ticket.previous is None:
+        if ticket.previous is None or _was_blank(ticket.previous):
             return False
         settled.note = None
         record_refused(settled, Reason.PROTOCOL, error, from_seconds(result.sent_at), result)
@@ -157,3 +157,7 @@ def is_homepage(ticket: RequestTicket) -> bool:
 
 def _is_blank(page: ParsedPage) -> bool:
     return not page.text.strip() and not page.links
+
+
+def _was_blank(previous: Previous) -> bool:
+    return previous.words == 0 and not previous.links_followed and not previous.links_unusable

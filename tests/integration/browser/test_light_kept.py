@@ -152,6 +152,14 @@ def test_an_empty_page_never_takes_the_place_of_one_with_content(two_lanes: TwoL
     assert "All that a reader could want" in two_lanes.page(again, "/")["content_text"]
 
 
+def test_a_page_that_was_always_empty_does_not_fail_because_it_still_is(two_lanes: TwoLanes) -> None:
+    content = {"/": shell("/empty"), "/empty": "<body><div></div></body>"}
+    with serving(site_with(content, lambda _: None)) as site:
+        first = two_lanes.crawl(site.url("/"), render="always")
+        again = two_lanes.again(first, seconds=90)
+    assert [two_lanes.paths(crawl)["/empty"]["fetch_state"] for crawl in (first, again)] == ["done", "done"]
+
+
 def test_a_page_stored_light_after_a_failure_is_rendered_as_soon_as_it_can_be(two_lanes: TwoLanes) -> None:
     walled = threading.Event()
     walled.set()

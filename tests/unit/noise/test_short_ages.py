@@ -50,3 +50,33 @@ def test_a_day_of_the_last_week_may_be_written_as_a_date_later(old: str, new: st
 ])  # fmt: skip
 def test_another_day_or_time_is_told(old: str, new: str) -> None:
     assert not is_noise(old, new, 5 * 24)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Saturday 9:00-13:00", "Saturday 9:00-14:00"), ("Saturday 9:00 – 13:00", "Saturday 9:00 – 14:00"),
+    ("Saturday, 9:00 - 12:00", "Saturday, 9:00 - 12:30"), ("Samstag 9:00-13:00", "Samstag 9:00-12:00"),
+    ("Monday to Friday 9:00-18:00", "Monday to Friday 9:00-17:00"), ("Friday 14:00", "Friday"),
+    ("Saturday 10:00 am - 1:00 pm", "Saturday 10:00 am - 2:00 pm"), ("Saturday", "Saturday 9:00"),
+    ("Friday 9:00-13:00", "November 13, 2026, 9:00-14:00"), ("yesterday 9:00-13:00", "November 14, 2026, 9:00-14:00"),
+])  # fmt: skip
+@pytest.mark.parametrize("hours", [0.2, 24, 5 * 24])
+def test_other_hours_of_the_same_day_are_told(old: str, new: str, hours: float) -> None:
+    assert not is_noise(old, new, hours)
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("3 hours ago", "2 hours ago", 0.1), ("opened 3 years ago", "opened 2 years ago", 24),
+    ("2 weeks ago", "1 week ago", 24), ("vor 4 Monaten", "vor 3 Monaten", 24),
+    ("1 year, 2 months ago", "1 year, 1 month ago", 24), ("3日前", "2日前", 1),
+])  # fmt: skip
+def test_what_is_not_so_long_ago_as_it_was_is_told(old: str, new: str, hours: float) -> None:
+    assert not is_noise(old, new, hours)
+    assert is_noise(new, old, hours), "the other way round the clock may have done it"
+
+
+@pytest.mark.parametrize(("old", "new", "hours"), [
+    ("10 days ago", "1 week ago", 1), ("90 minutes ago", "1 hour ago", 0.1), ("26 hours ago", "1 day ago", 1),
+    ("1 day, 3 hours ago", "1 day ago", 0.1), ("several seconds ago", "5 seconds ago", 0.001),
+])  # fmt: skip
+def test_what_is_said_less_closely_later_is_the_same_age(old: str, new: str, hours: float) -> None:
+    assert is_noise(old, new, hours)
