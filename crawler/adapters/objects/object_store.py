@@ -30,6 +30,8 @@ PART_BYTES = 8 * 2**20
 """Of an object that is written as it is made. S3 takes 10,000 of them: 80 GB."""
 PARTS_AT_ONCE = 2
 LISTED_AT_ONCE = 1000
+LARGEST = 2**30
+"""Of an object whose size nobody knows."""
 MARK = b"@"
 """Begins a reference. No zstd frame begins so."""
 _BETWEEN = "#"
@@ -105,10 +107,14 @@ def is_reference(content: bytes) -> bool:
     return content[:1] == MARK
 
 
-def read_object(reference: bytes) -> bytes:
+def read_object(reference: bytes, most: int = LARGEST) -> bytes:
+    """The object's bytes. One that says it is larger than `most` is not read: it would fill the memory."""
     url, name = _split(reference)
     with _told(url):
-        return bytes(obstore.get(_connect(url, os.getpid()), name).bytes())
+        found = obstore.get(_connect(url, os.getpid()), name)
+        if found.meta["size"] > most:
+            raise StorageUnavailable(f"An object at {url} is larger than what was written.")
+        return bytes(found.bytes())
 
 
 def store_of(reference: bytes) -> ObjectStore:

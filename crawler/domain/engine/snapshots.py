@@ -27,6 +27,11 @@ def name_of(body: bytes) -> UUID:
     return snapshot_id(hashlib.sha256(body).digest())
 
 
+def most_compressed(length: int) -> int:
+    """How many bytes a snapshot of this length may have: what cannot be compressed becomes a little longer."""
+    return length + length // 100 + 1000
+
+
 def decompressed(content: bytes, length: int) -> bytes:
     """Decompress a snapshot. More than `length` bytes are refused before they fill the memory."""
     try:

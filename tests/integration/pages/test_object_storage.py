@@ -178,6 +178,15 @@ def test_an_object_that_is_damaged_is_told(crawler: Engine, site: Site, url: str
         shown(crawler, crawl)
 
 
+def test_an_object_that_is_larger_than_what_was_written_is_not_read(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    for row in crawler.rows("SELECT content FROM snapshots"):
+        folder, _, name = bytes(row["content"]).decode().partition("#")
+        ObjectStore(folder.removeprefix("@")).write_small(name, bytes(2**20))
+    with pytest.raises(Unavailable, match="larger than what was written"):
+        shown(crawler, crawl)
+
+
 def test_an_object_that_is_gone_is_told(url: str) -> None:
     store = ObjectStore(url)
     (reference,) = store.put([(uuid4(), b"something")])
