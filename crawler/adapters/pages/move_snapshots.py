@@ -89,7 +89,8 @@ def _body(row: Row[tuple[UUID, bytes]], column: _Column) -> bytes | None:
 
 _NEXT = """
 SELECT id, stored FROM (
-    SELECT {key} AS id, {name} AS stored, sum(octet_length({name})) OVER (ORDER BY {key}) - octet_length({name}) AS before
+    SELECT {key} AS id, {name} AS stored,
+        sum(octet_length({name})) OVER (ORDER BY {key}) - octet_length({name}) AS before
     FROM (SELECT {key}, {name} FROM {table} WHERE {key} > :after ORDER BY {key} LIMIT :most) next
 ) s WHERE before < :bytes ORDER BY id
 """

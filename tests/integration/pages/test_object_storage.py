@@ -187,6 +187,14 @@ def test_an_object_that_is_larger_than_what_was_written_is_not_read(crawler: Eng
         shown(crawler, crawl)
 
 
+def test_a_page_that_the_storage_lost_is_compared_by_its_hash(crawler: Engine, site: Site, url: str) -> None:
+    lay(site, {"/": ["/a"], "/a": page(body="<p>Old words stand here.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    ObjectStore(url).delete([bytes(row["content"]) for row in crawler.rows("SELECT content FROM snapshots")])
+    lay(site, {"/a": page(body="<p>New words stand here.</p>")})
+    assert (crawler.again(first).change_summary or {})["changed_page_urls"] == [site.url("/a")]
+
+
 def test_an_object_that_is_gone_is_told(url: str) -> None:
     store = ObjectStore(url)
     (reference,) = store.put([(uuid4(), b"something")])
