@@ -33,6 +33,7 @@ from crawler.errors import CrawlerError, RedisUnavailable
 from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
 from workers.apart import apart
+from workers.broken_worker import EndBroken
 from workers.message_wait import wait_longer, wait_no_more
 from workers.places import places
 from workers.reconcile_timer import Pulse
@@ -42,6 +43,7 @@ app: Celery = make_celery(settings)
 app.set_current()
 app.steps["consumer"].add(Pulse)
 app.steps["consumer"].add(announce(settings))
+app.steps["worker"].add(EndBroken)
 
 log = logger(__name__)
 

@@ -25,6 +25,8 @@ class EmbeddingServer:
         """A text with this in it is refused, and all that came with it."""
         self.hangs = threading.Event()
         """While it is set nobody is answered."""
+        self.drips = threading.Event()
+        """While it is set an answer's head comes a byte at a time, for some seconds."""
         self.url = ""
 
     @property
@@ -58,6 +60,8 @@ def embedding_server() -> Iterator[EmbeddingServer]:
             length = int(self.headers["Content-Length"])
             while state.hangs.is_set():
                 time.sleep(0.02)
+            if state.drips.is_set():
+                self._drip()
             status, body = state.answer(json.loads(self.rfile.read(length)))
             self.send_response(status)
             for name, value in {"Content-Length": str(len(body)), **state.headers}.items():
@@ -65,6 +69,12 @@ def embedding_server() -> Iterator[EmbeddingServer]:
             with suppress(ConnectionError):  # whoever asked may have given up
                 self.end_headers()
                 self.wfile.write(body)
+
+        def _drip(self) -> None:
+            with suppress(ConnectionError):
+                for byte in b"HTTP/1.1 200 OK\r\nX-Head: " + bytes(20).hex().encode():
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(0.1)
 
         def log_message(self, *_: Any) -> None: ...
 

@@ -28,7 +28,6 @@ class FeedTokens:
         token = PREFIX + secrets.token_urlsafe(24)
         given = {"hash": hash_key(token), "project": project_id, "tag": tag}
         with transaction(self._engine) as db:
-            db.execute(text(_REVOKE), given)
             db.execute(text(_ISSUE), given)
         return token
 
@@ -49,7 +48,12 @@ class FeedTokens:
 
 
 _REVOKE = "DELETE FROM feed_tokens WHERE project_id IS NOT DISTINCT FROM CAST(:project AS uuid) AND tag = :tag"
-_ISSUE = "INSERT INTO feed_tokens (token_hash, project_id, tag) VALUES (:hash, :project, :tag)"
+# One statement: of two who ask in the same moment the later one's token stays.
+_ISSUE = """
+INSERT INTO feed_tokens (token_hash, project_id, tag) VALUES (:hash, :project, :tag)
+ON CONFLICT (coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid), tag)
+DO UPDATE SET token_hash = excluded.token_hash, created_at = now()
+"""
 _SINCE = """
 SELECT created_at FROM feed_tokens WHERE project_id IS NOT DISTINCT FROM CAST(:project AS uuid) AND tag = :tag
 """

@@ -12,10 +12,13 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
+from crawler import telemetry
 from crawler.adapters.engine.compared_versions import COMPARED, EARLIER, TOLD_OTHERWISE
+from crawler.adapters.objects.object_store import ObjectGone
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.several_addresses import Address
+from crawler.domain.engine.snapshots import DamagedSnapshot
 from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide, WatchedPart
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
@@ -30,6 +33,7 @@ PDF_SHARE = 0.2
 """The share of all time that may be spent so in the long run."""
 MOST_CRAWLS = 100
 """Whose time is remembered."""
+log = telemetry.logger(__name__)
 _NO_TIME = "There are too many PDFs to read all of them, so it is compared by its bytes."
 
 
@@ -141,7 +145,11 @@ class PagePairs:
                 content = db.execute(text(_CONTENT), {"snapshot": snapshot}).scalar_one_or_none()
         if content is None:
             return None
-        body = decompressed(content, length)
+        try:
+            body = decompressed(content, length)
+        except (ObjectGone, DamagedSnapshot) as exc:  # for good: all later comparisons would break at it, too
+            log.warning("snapshot_lost", crawl_id=str(crawl_id), snapshot_id=str(snapshot), detail=exc.message)
+            return None
         return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body) if is_pdf(kind or "", body) else None)
 
 

@@ -1,20 +1,19 @@
 """Vectors from any service that speaks OpenAI's `POST /embeddings`.
 
-Its address is the operator's own setting, like that of the database: it may be inside the house. Redirects are not
-followed, and nothing of the environment (proxies, .netrc) is used: the key goes to that address alone.
+Its address is the operator's own setting, like that of the database: it may be inside the house.
 
 When chunks get vectors: `handlers/documents/embed_documents.py`. Tries: `EMBED_WAITS_SECONDS` in `domain/retries.py`.
 """
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
-import requests
 
 from crawler import telemetry
+from crawler.adapters.curl.handle import TransferOptions
+from crawler.adapters.curl.post_json import Answer, AnswerTooLong, NoAnswer, post_json
 from crawler.domain.documents.embedding import EmbeddingFailed, TextRefused, Vector, checked
 from crawler.domain.plain_text import one_line
 from crawler.domain.retries import EMBED_WAITS_SECONDS
@@ -24,16 +23,16 @@ log = telemetry.logger(__name__)
 
 LONGEST_ANSWER = 256 * 1024**2
 LONGEST_WAIT_SECONDS = 5.0
+_OK = 200
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _KEY_REFUSED = frozenset({401, 403})
 _TEXT_REFUSED = frozenset({400, 413, 422})
-CONNECT_SECONDS = 5.0
 
 
 class _Passing(Exception):
     """May be over in a moment."""
 
-    def __init__(self, words: str, wait_seconds: float | None = None) -> None:
+    def __init__(self, words: str, wait_seconds: float = 0) -> None:
         super().__init__(words)
         self.wait_seconds = wait_seconds
 
@@ -44,11 +43,11 @@ class OpenAIEmbedder:
         url: str,
         model: str,
         dimension: int,
+        options: TransferOptions,
         *,
         key: str | None = None,
         batch: int = 64,
         timeout_seconds: float = 30,
-        ca_bundle: Path | None = None,
         waits: Sequence[float] = EMBED_WAITS_SECONDS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -60,12 +59,7 @@ class OpenAIEmbedder:
         self._timeout_seconds = timeout_seconds
         self._waits = waits
         self._sleep = sleep
-        self._session = requests.Session()
-        self._session.trust_env = False
-        if ca_bundle is not None:
-            self._session.verify = str(ca_bundle)
-        if key:
-            self._session.headers["Authorization"] = f"Bearer {key}"
+        self._options = options
 
     @property
     def name(self) -> str:
@@ -88,7 +82,7 @@ class OpenAIEmbedder:
             try:
                 return checked(_vectors(self._ask(texts, until)), len(texts), self._dimension)
             except _Passing as exc:
-                seconds = max(wait or 0, min(exc.wait_seconds or 0, LONGEST_WAIT_SECONDS))
+                seconds = max(wait or 0, min(exc.wait_seconds, LONGEST_WAIT_SECONDS))
                 if wait is None or time.monotonic() + seconds >= until:
                     raise EmbeddingFailed(f"The embedding service {exc}; check CRAWLER_EMBED_URL.") from exc
                 log.warning("embedding_waits", detail=str(exc), seconds=seconds)
@@ -96,54 +90,32 @@ class OpenAIEmbedder:
         raise AssertionError
 
     def _ask(self, texts: Sequence[str], until: float) -> Any:
-        asked = orjson.dumps({"model": self._model, "input": list(texts)})
+        asked = {"model": self._model, "input": list(texts)}
         left = max(0.1, until - time.monotonic())
         try:
-            with self._session.post(
-                self._url,
-                data=asked,
-                headers={"Content-Type": "application/json"},
-                timeout=(min(CONNECT_SECONDS, left), left),
-                allow_redirects=False,
-                stream=True,
-            ) as answer:
-                return self._read(answer, _body(answer, until))
-        except requests.RequestException as exc:
-            raise _Passing(f"does not answer ({type(exc).__name__})") from exc
+            return self._read(post_json(self._options, self._url, asked, self._key, left, LONGEST_ANSWER))
+        except AnswerTooLong as exc:
+            raise EmbeddingFailed("The embedding service answers more than any vectors would need.") from exc
+        except NoAnswer as exc:
+            raise _Passing("does not answer in time" if exc.is_late else f"does not answer ({exc})") from exc
 
-    def _read(self, answer: requests.Response, body: bytes) -> Any:
-        status = answer.status_code
+    def _read(self, answer: Answer) -> Any:
+        status = answer.status
         if status in _AGAIN:
-            raise _Passing(f"answers {status}", _wait(answer.headers.get("Retry-After")))
+            raise _Passing(f"answers {status}", answer.retry_seconds)
         if status in _KEY_REFUSED:
             raise EmbeddingFailed(f"The embedding service refuses the key ({status}); correct CRAWLER_EMBED_KEY.")
-        if status != requests.codes.ok:
-            said = one_line(body[:2000].decode("utf-8", "replace"), 200)
+        if status != _OK:
+            said = one_line(answer.body[:2000].decode("utf-8", "replace"), 200)
             said = redact(said.replace(self._key, "…") if self._key else said)
             failure = TextRefused if status in _TEXT_REFUSED else EmbeddingFailed
             raise failure(
                 f"The embedding service answers {status} ({said}); check CRAWLER_EMBED_URL and CRAWLER_EMBED_MODEL."
             )
         try:
-            return orjson.loads(body)
+            return orjson.loads(answer.body)
         except orjson.JSONDecodeError as exc:
             raise EmbeddingFailed("The embedding service answers no JSON; check CRAWLER_EMBED_URL.") from exc
-
-
-def _body(answer: requests.Response, until: float) -> bytes:
-    """The whole body within the time: a service that sends a byte a second is one that does not answer."""
-    body = bytearray()
-    for part in answer.iter_content(65_536):
-        body += part
-        if len(body) > LONGEST_ANSWER:
-            raise EmbeddingFailed("The embedding service answers more than any vectors would need.")
-        if time.monotonic() > until:
-            raise _Passing("does not answer in time")
-    return bytes(body)
-
-
-def _wait(given: str | None) -> float | None:
-    return float(given) if given and given.isascii() and given.isdigit() and len(given) < 6 else None
 
 
 def _vectors(answer: Any) -> list[Any]:

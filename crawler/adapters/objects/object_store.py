@@ -6,6 +6,7 @@ Postgres refers to no more hurts nobody who writes the same bytes meanwhile.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -29,13 +30,21 @@ PART_BYTES = 8 * 2**20
 """Of an object that is written as it is made. S3 takes 10,000 of them: 80 GB."""
 PARTS_AT_ONCE = 2
 LISTED_AT_ONCE = 1000
+LARGEST = 2**30
+"""Of an object whose size nobody knows."""
 MARK = b"@"
 """Begins a reference. No zstd frame begins so."""
 _BETWEEN = "#"
+_OURS = re.compile("[0-9a-f]{2}/([0-9a-f]{32})-[0-9a-f]{8}").fullmatch
+"""Names of objects that `put` writes. Exports, another installation or other people may have theirs beside them."""
 
 
 class StorageUnavailable(Unavailable):
     """The storage does not respond, or an object is gone."""
+
+
+class ObjectGone(StorageUnavailable):
+    """There is no such object any more."""
 
 
 class ObjectStore:
@@ -81,13 +90,13 @@ class ObjectStore:
                 obstore.delete(_connect(self.url, os.getpid()), names)
 
     def written_before(self, moment: datetime) -> Iterator[dict[UUID, list[bytes]]]:
-        """References to all objects that were written before then, by id, some at a time."""
+        """References to all objects that `put` wrote before then, by id, some at a time."""
         with _told(self.url):
             for some in obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE):
                 found: dict[UUID, list[bytes]] = {}
                 for one in some:
-                    if one["last_modified"] < moment:
-                        found.setdefault(_id_of(one["path"]), []).append(self._reference(one["path"]))
+                    if one["last_modified"] < moment and (ours := _OURS(one["path"])):
+                        found.setdefault(UUID(ours[1]), []).append(self._reference(one["path"]))
                 yield found
 
     def _reference(self, name: str) -> bytes:
@@ -98,10 +107,14 @@ def is_reference(content: bytes) -> bool:
     return content[:1] == MARK
 
 
-def read_object(reference: bytes) -> bytes:
+def read_object(reference: bytes, most: int = LARGEST) -> bytes:
+    """The object's bytes. One that says it is larger than `most` is not read: it would fill the memory."""
     url, name = _split(reference)
     with _told(url):
-        return bytes(obstore.get(_connect(url, os.getpid()), name).bytes())
+        found = obstore.get(_connect(url, os.getpid()), name)
+        if found.meta["size"] > most:
+            raise StorageUnavailable(f"An object at {url} is larger than what was written.")
+        return bytes(found.bytes())
 
 
 def store_of(reference: bytes) -> ObjectStore:
@@ -111,10 +124,6 @@ def store_of(reference: bytes) -> ObjectStore:
 def _split(reference: bytes) -> tuple[str, str]:
     url, _, name = reference.removeprefix(MARK).decode().rpartition(_BETWEEN)
     return url, name
-
-
-def _id_of(name: str) -> UUID:
-    return UUID(name.rpartition("/")[2].partition("-")[0])
 
 
 @lru_cache(maxsize=8)
@@ -135,7 +144,7 @@ def _told(url: str) -> Iterator[None]:
     except ImportError as exc:
         raise SettingsError(f"To keep anything at {url}, install 'crawl-watcher[objects]'.") from exc
     except FileNotFoundError as exc:
-        raise StorageUnavailable(f"What was stored at {url} is gone: {exc}") from exc
+        raise ObjectGone(f"What was stored at {url} is gone: {_first_line(exc)}") from exc
     except (obstore.exceptions.BaseError, OSError) as exc:
         raise StorageUnavailable(
             f"The object storage at {url} does not answer as it should: {_first_line(exc)}"

@@ -5,11 +5,13 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
-from crawler.adapters.objects.object_store import ObjectStore, is_reference, read_object, store_of
+from crawler.adapters.objects.object_store import AT_ONCE, ObjectGone, ObjectStore, is_reference, read_object, store_of
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
 
 BATCH = 100
+MOST_BYTES = 32 * 2**20
+"""Of one look at Postgres, or one picture: whoever makes pages can make them all large."""
 
 
 class _Column(NamedTuple):
@@ -23,24 +25,34 @@ class _Column(NamedTuple):
 _COLUMNS = (_Column("snapshots", "id", "content", 0), _Column("screenshots", "version_id", "image", PICTURE_HEAD))
 
 
-def move_snapshots(engine: Engine, objects: ObjectStore | None) -> int:
-    """Move all of them there; None is Postgres. Returns how many were moved.
+class Moved(NamedTuple):
+    moved: int
+    gone: int
+    """Of these the object was not where it should be; their rows stay as they are."""
+
+
+def move_snapshots(engine: Engine, objects: ObjectStore | None) -> Moved:
+    """Move all of them there; None is Postgres.
 
     What was at another place is deleted there once it is safe here.
     """
-    return sum(_move(engine, objects, column) for column in _COLUMNS)
+    each = [_move(engine, objects, column) for column in _COLUMNS]
+    return Moved(sum(one.moved for one in each), sum(one.gone for one in each))
 
 
-def _move(engine: Engine, objects: ObjectStore | None, column: _Column) -> int:
-    moved, after = 0, UUID(int=0)
+def _move(engine: Engine, objects: ObjectStore | None, column: _Column) -> Moved:
+    moved, asked, after = 0, 0, UUID(int=0)
     while True:
+        given = {"after": after, "most": BATCH, "bytes": MOST_BYTES}
         with transaction(engine) as db:
-            rows = db.execute(text(_NEXT.format(**column._asdict())), {"after": after, "most": BATCH}).all()
+            rows = db.execute(text(_NEXT.format(**column._asdict())), given).all()
         if not rows:
-            return moved
+            return Moved(moved, asked - moved)
         after = rows[-1].id
         elsewhere = [row for row in rows if not _is_there(bytes(row.stored)[column.head :], objects)]
-        moved += _replace(engine, objects, column, elsewhere)
+        asked += len(elsewhere)
+        for start in range(0, len(elsewhere), AT_ONCE):
+            moved += _replace(engine, objects, column, elsewhere[start : start + AT_ONCE])
 
 
 def _is_there(stored: bytes, objects: ObjectStore | None) -> bool:
@@ -50,22 +62,36 @@ def _is_there(stored: bytes, objects: ObjectStore | None) -> bool:
 
 
 def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows: list[Row[tuple[UUID, bytes]]]) -> int:
-    if not rows:
+    found = [(row.id, bytes(row.stored), body) for row in rows if (body := _body(row, column)) is not None]
+    if not found:
         return 0
-    stored = [bytes(row.stored) for row in rows]
-    tails = [body[column.head :] for body in stored]
-    bodies = [read_object(tail) if is_reference(tail) else body for body, tail in zip(stored, tails, strict=True)]
-    ids = [row.id for row in rows]
+    ids, stored, bodies = (list(values) for values in zip(*found, strict=True))
     if objects is not None:
         references = objects.put(list(zip(ids, bodies, strict=True)))
-        bodies = [body[: column.head] + ref for body, ref in zip(stored, references, strict=True)]
+        bodies = [old[: column.head] + ref for old, ref in zip(stored, references, strict=True)]
     given = [{"id": i, "old": old, "new": new} for i, old, new in zip(ids, stored, bodies, strict=True)]
     with transaction(engine) as db:
         db.execute(text(_SET.format(**column._asdict())), given)
-    for tail in filter(is_reference, tails):
+    for tail in filter(is_reference, (old[column.head :] for old in stored)):
         store_of(tail).delete([tail])
-    return len(rows)
+    return len(found)
 
 
-_NEXT = "SELECT {key} AS id, {name} AS stored FROM {table} WHERE {key} > :after ORDER BY {key} LIMIT :most"
+def _body(row: Row[tuple[UUID, bytes]], column: _Column) -> bytes | None:
+    """None if its object is gone: one page that is lost must not hold up all others."""
+    stored = bytes(row.stored)
+    tail = stored[column.head :]
+    try:
+        return read_object(tail) if is_reference(tail) else stored
+    except ObjectGone:
+        return None
+
+
+_NEXT = """
+SELECT id, stored FROM (
+    SELECT {key} AS id, {name} AS stored,
+        sum(octet_length({name})) OVER (ORDER BY {key}) - octet_length({name}) AS before
+    FROM (SELECT {key}, {name} FROM {table} WHERE {key} > :after ORDER BY {key} LIMIT :most) next
+) s WHERE before < :bytes ORDER BY id
+"""
 _SET = "UPDATE {table} SET {name} = :new WHERE {key} = :id AND {name} = :old"

@@ -7,6 +7,7 @@ from sqlalchemy import Row
 from crawler.adapters.objects.object_store import MARK, is_reference, read_object
 from crawler.domain.engine import snapshots
 
+MOST_PICTURE = 64 * 2**20
 PICTURE_HEAD = 24
 """Bytes of a PNG that stay in Postgres: they say how large it is."""
 
@@ -18,14 +19,16 @@ def snapshot_bytes(row: Row[Any]) -> bytes:
 
 def decompressed(content: Any, length: int) -> bytes:
     stored = bytes(content)
-    return snapshots.decompressed(read_object(stored) if is_reference(stored) else stored, length)
+    if is_reference(stored):
+        stored = read_object(stored, snapshots.most_compressed(length))
+    return snapshots.decompressed(stored, length)
 
 
 def picture_bytes(image: Any) -> bytes:
     """The bytes of a picture. A byte like the mark never follows a PNG's head."""
     stored = bytes(image)
     reference = stored[PICTURE_HEAD:]
-    return read_object(reference) if is_reference(reference) else stored
+    return read_object(reference, MOST_PICTURE) if is_reference(reference) else stored
 
 
 def picture_reference(image: bytes) -> bytes | None:

@@ -7,8 +7,14 @@ from uuid import UUID
 import zstandard
 
 from crawler.domain.engine.ledger import Snapshot, snapshot_id
+from crawler.errors import Unavailable
 
+_DAMAGED = "What is stored of the page is damaged: it is not what was written."
 _compress = zstandard.ZstdCompressor(level=3).compress
+
+
+class DamagedSnapshot(Unavailable):
+    """The storage gave back other bytes."""
 
 
 def snapshot(body: bytes, content_type: str, now: datetime) -> Snapshot:
@@ -21,6 +27,16 @@ def name_of(body: bytes) -> UUID:
     return snapshot_id(hashlib.sha256(body).digest())
 
 
+def most_compressed(length: int) -> int:
+    """How many bytes a snapshot of this length may have: what cannot be compressed becomes a little longer."""
+    return length + length // 100 + 1000
+
+
 def decompressed(content: bytes, length: int) -> bytes:
     """Decompress a snapshot. More than `length` bytes are refused before they fill the memory."""
-    return zstandard.ZstdDecompressor().decompress(content, length)
+    try:
+        if zstandard.frame_content_size(content) > length:  # what a frame says of itself counts for more than a limit
+            raise DamagedSnapshot(_DAMAGED)
+        return zstandard.ZstdDecompressor().decompress(content, length)
+    except zstandard.ZstdError as exc:
+        raise DamagedSnapshot(_DAMAGED) from exc

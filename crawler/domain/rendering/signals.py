@@ -152,6 +152,11 @@ def lane_of(crawl: CrawlJob) -> Lane:
     return Lane.BROWSER if decision is not None and decision.render and not lacks_browser(crawl) else Lane.HTTP
 
 
+def lanes_of(crawl: CrawlJob) -> list[Lane]:
+    """The lanes in which something of a crawl may wait: sitemaps and probes are fetched without a browser."""
+    return list(dict.fromkeys((Lane.HTTP, lane_of(crawl))))
+
+
 def misses_browser(crawl: CrawlJob) -> bool:
     """Whether its pages need a browser and there is none: then all that servers send may look alike."""
     decision = decide_crawl(crawl)

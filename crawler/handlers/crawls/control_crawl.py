@@ -8,10 +8,10 @@ from uuid import UUID
 
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
-from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier, Hints, Ledger
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.signals import lanes_of
 from crawler.errors import InvalidTransition
 from crawler.handlers.crawls.crawl_result import crawl_result
 
@@ -37,7 +37,8 @@ class ControlCrawl:
         crawl = self._store.set_paused(crawl_id, self._clock(), paused=False)
         self._frontier.pause_crawl(crawl_id, paused=False)
         self._events.publish(crawl_id, "status", {"status": crawl.status.value, "paused": False})
-        self._hints.fetch(Lane.HTTP)
+        for lane in lanes_of(crawl):
+            self._hints.fetch(lane)
         return crawl
 
     def cancel(self, crawl_id: UUID) -> CrawlJob:

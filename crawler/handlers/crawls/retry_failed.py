@@ -6,10 +6,10 @@ Which reasons count as failed: `FAILED` in `domain/reasons.py`. Automatic retrie
 from typing import NamedTuple
 from uuid import UUID
 
-from crawler.domain.crawls.crawl import CrawlStatus
-from crawler.domain.crawls.frontier import Lane
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.engine.ports import CrawlStore, Frontier, Hints, Ledger
 from crawler.domain.reasons import FAILED
+from crawler.domain.rendering.signals import lanes_of
 from crawler.errors import Conflict
 from crawler.handlers.crawls.start_crawl import StartCrawl
 from crawler.handlers.engine.fill_frontier import entry_of
@@ -34,7 +34,7 @@ class RetryFailed:
     def __call__(self, crawl_id: UUID) -> Retried:
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is CrawlStatus.IN_PROGRESS:
-            return self._in_place(crawl_id)
+            return self._in_place(crawl)
         if not crawl.status.is_over:
             raise Conflict(f"Crawl {crawl_id} has not begun; there is nothing to try again.")
         urls = self._ledger.failed_urls(crawl_id)
@@ -43,8 +43,9 @@ class RetryFailed:
         again = self._start_crawl(crawl.project_id, urls=urls, retry_of=crawl_id)
         return Retried(again.id, len(urls))
 
-    def _in_place(self, crawl_id: UUID) -> Retried:
-        rows = self._ledger.requeue(crawl_id, sorted(FAILED))
-        self._frontier.readmit(crawl_id, [entry_of(row) for row in rows])
-        self._hints.fetch(Lane.HTTP)
-        return Retried(crawl_id, len(rows))
+    def _in_place(self, crawl: CrawlJob) -> Retried:
+        rows = self._ledger.requeue(crawl.id, sorted(FAILED))
+        self._frontier.readmit(crawl.id, [entry_of(row) for row in rows])
+        for lane in lanes_of(crawl):
+            self._hints.fetch(lane)
+        return Retried(crawl.id, len(rows))

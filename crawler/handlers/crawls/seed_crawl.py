@@ -9,11 +9,10 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
-from crawler.domain.crawls.frontier import Lane
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import CrawlStore, Events, Hints
 from crawler.domain.hosts.politeness import ROBOTS_RENEWED_SECONDS
-from crawler.domain.rendering.signals import lane_of
+from crawler.domain.rendering.signals import lane_of, lanes_of
 from crawler.domain.urls.url import parse
 from crawler.errors import InvalidTransition
 from crawler.handlers.engine.fill_frontier import FillFrontier
@@ -62,6 +61,7 @@ class SeedCrawl:
         # In this order: a crash in between leaves an in_progress crawl without a frontier, which the reconciler opens.
         self._fill_frontier(started)
         self._events.publish(crawl_id, "status", {"status": started.status.value, "paused": started.paused})
-        self._hints.fetch(Lane.HTTP)
+        for lane in lanes_of(started):
+            self._hints.fetch(lane)
         log.info("crawl_started", crawl_id=str(crawl_id), project_id=str(crawl.project_id), seed=crawl.seed_url)
         return started

@@ -21,7 +21,7 @@ from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.judging import OpenJudge, Unjudged
-from crawler.domain.rendering.signals import lane_of, misses_browser
+from crawler.domain.rendering.signals import lane_of, lanes_of, misses_browser
 from crawler.domain.urls.query_survey import Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
@@ -158,7 +158,7 @@ class SurveyQueries:
 
     def _go_on(self, crawl: CrawlJob) -> bool:
         self._fill_frontier(crawl)
-        for lane in dict.fromkeys((Lane.HTTP, lane_of(crawl))):
+        for lane in lanes_of(crawl):
             self._hints.fetch(lane)
         return True
 

@@ -1,5 +1,7 @@
 """Addresses of Atom feeds over HTTP: of one project, of a tag, of all; with the lines that changed."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from crawler.domain.api_keys import Scope
@@ -44,3 +46,12 @@ def test_who_sees_one_project_has_feeds_of_that_one_alone(service: Service) -> N
     other = service.project(name="Other")
     assert limited("POST", "/change-feeds", json={"project_id": other["id"]}).status_code == 404
     assert service("POST", "/change-feeds", json={"project_id": other["id"], "tag": "x"}).status_code == 422
+
+
+def test_addresses_asked_for_in_the_same_moment_are_all_given_and_one_of_them_stays(service: Service) -> None:
+    given = {"project_id": service.project()["id"]}
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: service("POST", "/change-feeds", json=given), range(24)))
+    assert {answer.status_code for answer in answers} == {201}
+    opened = [service.client.get(answer.json()["address"]).status_code for answer in answers]
+    assert opened.count(200) == 1

@@ -9,6 +9,7 @@ from datetime import datetime
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import InvalidTransition
 from crawler.handlers.crawls.control_crawl import ControlCrawl
 from tests.integration.handmade import asked, lay
@@ -220,3 +221,13 @@ def test_when_nothing_failed_there_is_nothing_to_try_again(crawler: Engine, site
     lay(site, {"/": []})
     crawl = crawler.crawl(site.url())
     assert crawler.tools.crawls.retry_failed(crawl.id) == (crawl.id, 0)
+
+
+def test_a_crawl_whose_pages_wait_for_a_browser_tells_those_who_have_one(crawler: Engine, site: Site) -> None:
+    """Without it a page waited for the reconciler: up to fifteen seconds, while somebody looks on."""
+    project = crawler.project(site.url())
+    crawl = crawler.start(project, config={"render": "always"})
+    crawler.tools.crawls.control.pause(crawl.id)
+    crawler.tools.crawls.control.resume(crawl.id)
+    lanes = [what[0] for kind, what in crawler.sent if kind == "fetch"]
+    assert lanes.count(Lane.BROWSER) == 2

@@ -1,5 +1,6 @@
 """One contract for all that make vectors; and what a service may do wrong."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,9 +10,13 @@ import pytest
 
 from crawler.adapters.documents.local_embedder import LocalEmbedder
 from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
+from crawler.adapters.notices.webhook_sender import webhook_options
 from crawler.domain.documents.embedding import Embedder, EmbeddingFailed
+from crawler.domain.hosts.egress import EgressRule
 from tests.embedding_twin import DIMENSION, EmbeddingTwin
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
+
+OPTIONS = webhook_options("tests", EgressRule(), None)
 
 
 @pytest.fixture
@@ -22,7 +27,7 @@ def server() -> Iterator[EmbeddingServer]:
 
 def openai(server: EmbeddingServer, **options: object) -> OpenAIEmbedder:
     given = {"key": "sk-secret", "batch": 3, "timeout_seconds": 2, "sleep": lambda _: None, **options}
-    return OpenAIEmbedder(server.url, "test-model", DIMENSION, **given)  # type: ignore[arg-type]
+    return OpenAIEmbedder(server.url, "test-model", DIMENSION, OPTIONS, **given)  # type: ignore[arg-type]
 
 
 def local(folder: Path) -> LocalEmbedder:
@@ -62,7 +67,7 @@ def test_nothing_has_no_vectors(embedder: Embedder) -> None:
 
 
 def test_the_name_tells_models_and_dimensions_apart(server: EmbeddingServer) -> None:
-    assert OpenAIEmbedder(server.url, "m", 3).name != OpenAIEmbedder(server.url, "m", 4).name
+    assert OpenAIEmbedder(server.url, "m", 3, OPTIONS).name != OpenAIEmbedder(server.url, "m", 4, OPTIONS).name
 
 
 def test_texts_go_in_batches_with_the_key(server: EmbeddingServer) -> None:
@@ -79,6 +84,14 @@ def test_a_service_that_hangs_costs_its_time_once_and_not_with_each_try(server: 
         openai(server, timeout_seconds=0.5, sleep=waits.append).embed(["a"])
     server.hangs.clear()
     assert (waits, len(server.keys)) == ([], 1), "it was tried once"
+
+
+def test_a_service_that_sends_its_head_a_byte_at_a_time_costs_no_more(server: EmbeddingServer) -> None:
+    server.drips.set()
+    began = time.monotonic()
+    with pytest.raises(EmbeddingFailed, match="does not answer"):
+        openai(server, timeout_seconds=0.5).embed(["a"])
+    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -143,7 +156,7 @@ def test_a_service_that_is_not_there_is_told(server: EmbeddingServer) -> None:
     with closing(socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    gone = OpenAIEmbedder(f"http://127.0.0.1:{port}/v1", "m", 3, sleep=lambda _: None)
+    gone = OpenAIEmbedder(f"http://127.0.0.1:{port}/v1", "m", 3, OPTIONS, sleep=lambda _: None)
     with pytest.raises(EmbeddingFailed, match="does not answer"):
         gone.embed(["a"])
 

@@ -4,12 +4,12 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from requests import RequestException, get
@@ -121,17 +121,78 @@ def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url:
     page_id = crawler.page(crawl, "/a")["id"]
     content = crawler.tools.pages.content
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
-    assert move_snapshots(crawler.tools.database, None) == 4
+    assert move_snapshots(crawler.tools.database, None) == (4, 0)
     assert (places(crawler), objects(url)) == ({b"("}, 0)
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
-    assert move_snapshots(crawler.tools.database, None) == 0
-    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == 4
+    assert move_snapshots(crawler.tools.database, None) == (0, 0)
+    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == (4, 0)
     assert (places(crawler), objects(url)) == ({b"@"}, 4)
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
-    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == 0
+    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == (0, 0)
     later = crawler.tools.clock() + timedelta(days=2)
     Pruner(crawler.tools.database, KEEP_ALL, ObjectStore(url))(later)
     assert objects(url) == 4, "all are in use"
+
+
+def test_what_others_keep_below_the_same_folder_is_left_alone(crawler: Engine, site: Site, url: str) -> None:
+    edited(crawler, site)
+    others = (f"{uuid4().hex}-{uuid4().hex[:8]}", f"ab/{uuid4().hex}", f"other/ab/{uuid4().hex}-{uuid4().hex[:8]}")
+    for name in ("probe-left-behind", "exports/site.md", *others):
+        ObjectStore(url).write_small(name, b"theirs")
+    Pruner(crawler.tools.database, KEEP_ALL, ObjectStore(url))(crawler.tools.clock() + timedelta(days=2))
+    assert [content_of(url, name) for name in others] == [b"theirs"] * 3
+    assert objects(url) == 3
+
+
+def test_pages_whose_object_is_gone_hold_up_no_other(crawler: Engine, site: Site, url: str) -> None:
+    edited(crawler, site)
+    first, *_ = crawler.rows("SELECT content FROM snapshots ORDER BY id")
+    ObjectStore(url).delete([bytes(first["content"])])
+    assert move_snapshots(crawler.tools.database, None) == (2, 1)
+    assert places(crawler) == {b"(", b"@"}
+
+
+def test_many_large_pictures_are_moved_a_few_at_a_time(
+    crawler: Engine, site: Site, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edited(crawler, site)
+    move_snapshots(crawler.tools.database, None)
+    monkeypatch.setattr("crawler.adapters.pages.move_snapshots.MOST_BYTES", 1)
+    put, at_once = ObjectStore.put, []
+
+    def counted(store: ObjectStore, things: Sequence[tuple[UUID, bytes]]) -> list[bytes]:
+        at_once.append(len(things))
+        return put(store, things)
+
+    monkeypatch.setattr(ObjectStore, "put", counted)
+    assert move_snapshots(crawler.tools.database, ObjectStore(url)) == (3, 0)
+    assert at_once == [1, 1, 1]
+
+
+def test_an_object_that_is_damaged_is_told(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    for row in crawler.rows("SELECT content FROM snapshots"):
+        folder, _, name = bytes(row["content"]).decode().partition("#")
+        ObjectStore(folder.removeprefix("@")).write_small(name, b"not what was written")
+    with pytest.raises(Unavailable, match="damaged"):
+        shown(crawler, crawl)
+
+
+def test_an_object_that_is_larger_than_what_was_written_is_not_read(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    for row in crawler.rows("SELECT content FROM snapshots"):
+        folder, _, name = bytes(row["content"]).decode().partition("#")
+        ObjectStore(folder.removeprefix("@")).write_small(name, bytes(2**20))
+    with pytest.raises(Unavailable, match="larger than what was written"):
+        shown(crawler, crawl)
+
+
+def test_a_page_that_the_storage_lost_is_compared_by_its_hash(crawler: Engine, site: Site, url: str) -> None:
+    lay(site, {"/": ["/a"], "/a": page(body="<p>Old words stand here.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    ObjectStore(url).delete([bytes(row["content"]) for row in crawler.rows("SELECT content FROM snapshots")])
+    lay(site, {"/a": page(body="<p>New words stand here.</p>")})
+    assert (crawler.again(first).change_summary or {})["changed_page_urls"] == [site.url("/a")]
 
 
 def test_an_object_that_is_gone_is_told(url: str) -> None:

@@ -76,7 +76,9 @@ def _move_pages(to: str) -> None:
     url = None if to == "postgres" else load_settings(snapshot_url=to).snapshot_url
     with local_session() as tools:
         moved = move_snapshots(tools.database, ObjectStore(url) if url else None)
-    typer.echo(f"{moved} pages and pictures were moved.")
+    typer.echo(f"{moved.moved} pages and pictures were moved.")
+    if moved.gone:
+        typer.echo(f"{moved.gone} were not where they should be; they stay as they are, and cannot be shown.", err=True)
     kept = f"set CRAWLER_SNAPSHOT_URL={url}" if url else "unset CRAWLER_SNAPSHOT_URL"
     typer.echo(f"New ones go where the setting says: {kept} on every machine.")
 
