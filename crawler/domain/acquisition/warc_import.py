@@ -20,6 +20,10 @@ _HEADING_END = re.compile(rb"\r?\n\r?\n")
 _TOLD = frozenset({"response", "resource", "revisit", "conversion"})
 """Kinds of records that stand for a page. Their requests name the same URL."""
 _UNPACKED_AT_ONCE = 64 * 1024
+_MOST_TIMES = 100
+"""As long as its packed bytes: web archives are some ten times as long. What takes minutes to unpack is none."""
+_UNJUDGED = 64 * 2**20
+"""Unpacked bytes of any archive: a few pages may be packed to next to nothing."""
 _NOT_WARC = "This is neither a CSV file with a heading nor a web archive."
 _PACKED = "This is packed with gzip and holds no web archive. Unpack a list before you import it."
 _BROKEN = "The record's heading cannot be read."
@@ -27,6 +31,7 @@ _NO_LENGTH = "The record does not say how long it is."
 _TOO_LONG = "The record says that it is longer than it is."
 _NO_URL = "The record names no URL."
 _NOT_GZIP = "A part of the archive is not packed as it should be."
+_BOMB = f"The archive unpacks to more than {_MOST_TIMES} times its size. Unpack it before you import it."
 _CUT = "The archive ends in the middle of the record."
 
 Row = NewEntry | RowProblem
@@ -152,6 +157,7 @@ class _Unpacked:
         self._unpacker = zlib.decompressobj(wbits=31)
         self._held = b""
         self._broken = False
+        self._packed_bytes, self._unpacked_bytes = 0, 0
         self.begins = False
         """What comes next is the first of a part."""
 
@@ -170,6 +176,7 @@ class _Unpacked:
         if self._plain:
             yield data
             return
+        self._packed_bytes += len(data)
         data, self._held = self._held + data, b""
         while data:
             if self._broken:
@@ -179,12 +186,19 @@ class _Unpacked:
                 data = data.lstrip(b"\0")
                 self._unpacker, self.begins = zlib.decompressobj(wbits=31), True
             try:
-                yield self._unpacker.decompress(data, _UNPACKED_AT_ONCE)
+                piece = self._unpacker.decompress(data, _UNPACKED_AT_ONCE)
             except zlib.error:
                 self._broken, data = True, data[1:]
                 yield None
                 continue
+            self._count(piece)
+            yield piece
             data = self._unpacker.unconsumed_tail or self._unpacker.unused_data
+
+    def _count(self, piece: bytes) -> None:
+        self._unpacked_bytes += len(piece)
+        if self._unpacked_bytes > max(_UNJUDGED, _MOST_TIMES * self._packed_bytes):
+            raise Invalid(_BOMB)
 
     def _find_next(self, data: bytes) -> bytes:
         at = data.find(_GZIP)

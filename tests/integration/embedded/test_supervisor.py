@@ -228,7 +228,7 @@ def test_ctrl_c_twice_kills_at_once(running: Run) -> None:
     process = running("worker", DEAF)
     assert next_line(process) == "worker | up\n"
     process.send_signal(signal.SIGINT)
-    assert "again kills at once" in next_line(process)
+    assert "again kills it at once" in next_line(process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=10)

@@ -1,6 +1,7 @@
 """A Postgres primary that dies is replaced by its standby, and a crawl loses nothing but time."""
 
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -22,6 +23,15 @@ from tests.site.client import Site
 pytestmark = pytest.mark.slow
 
 
+def _await(port: int, seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"Nobody answers at port {port}.")
+
+
 @contextmanager
 def pooled(pair: PostgresPair) -> Iterator[str]:
     """The primary behind PgBouncer, whose connections serve somebody else after each transaction."""
@@ -37,6 +47,7 @@ def pooled(pair: PostgresPair) -> Iterator[str]:
     )
     pool = subprocess.Popen([program, str(config)], user=USER, stderr=subprocess.DEVNULL)
     try:
+        _await(port)
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
         pool.kill()

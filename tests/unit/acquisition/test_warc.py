@@ -181,3 +181,14 @@ def test_a_heading_near_the_end_of_a_broken_one_counts() -> None:
     file = QueueWarc()
     rows = [*file.feed(data), *file.end()]
     assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]
+
+
+def test_an_archive_that_unpacks_to_very_many_times_its_size_is_refused_soon() -> None:
+    bomb = gzip.compress(record_of(URLS[0])) + gzip.compress(b"\n" * 300 * 2**20)
+    with pytest.raises(Invalid, match="100 times"):
+        read(bomb, 65_536)
+
+
+def test_an_archive_of_pages_that_are_packed_well_is_no_bomb() -> None:
+    body = b"<p>The same again and again.</p>" * 2**15  # 1 MB, packed to a three-hundredth
+    assert urls(read(archive(*URLS, body=body), 65_536)) == URLS
