@@ -7,7 +7,8 @@ of a line that stayed the same beside one that varied.
 
 A class or id often names a container and not the thing: `div#content>p` is a box of sayings on one page and the article
 on the next. Where other pages have lines of their own at the place, which stayed, only kinds of pages or single pages
-that were seen to vary are masked there (`Seen.is_other_elsewhere`).
+that were seen to vary are masked there (`Seen.is_other_elsewhere`). The same holds for all of a place where other
+pages have a line of their own of which only a number varies (`Seen.is_worded_elsewhere`).
 """
 
 from collections import Counter, defaultdict
@@ -79,6 +80,8 @@ def _rules_at(place: str, scopes: SeenAt, scope: Scope = SITE) -> list[LearnedRu
         ]
     rules = _PlaceRules(place, scope, seen).learned()
     kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    if seen.is_worded_elsewhere:
+        kept = [rule for rule in kept if rule.varies is not Varies.ALL]
     if seen.is_ordered_elsewhere:
         kept = [rule for rule in kept if rule.varies is not Varies.ORDER]
     known = {(rule.varies, rule.line) for rule in kept if rule.names_its_line}

@@ -142,3 +142,32 @@ def test_an_order_that_varies_on_one_page_counts_where_only_numbers_vary() -> No
     rules = learn([mixed, mixed._replace(page="more"), *live])
     assert lines_left(table(*orders[0]), table(*orders[2]), rules, "mixed") == 0
     assert lines_left(garage(31), garage(31, "Station", "Market"), rules, "a") > 0
+
+
+LIVE = ("Today {} guests are in", "Now {} bids are made", "There were {} calls", "Some {} jobs wait")
+
+
+def live(line: str) -> TwoLooks:
+    return looked_at(line, *(article(line.format(count)) for count in (14, 37, 92)), shape=f"site/{line[:5]}")
+
+
+def test_one_page_of_sayings_among_pages_with_a_number_silences_no_paragraphs() -> None:
+    """Each of those has a line of its own there, of which only the number varies: its words count."""
+    sayings = looked_at("quote", *(article("By Marten Holt", line) for line in SAYINGS[:3]), shape="site/quote")
+    rules = learn([sayings, *map(live, LIVE)])
+    assert lines_left(article("Dose: 5 mg"), article("Dose: 50 mg"), rules, "rules", "site/rules") == 1
+    for line in LIVE:
+        here = (rules, line, f"site/{line[:5]}")
+        assert lines_left(article(line.format(14)), article(line.format(53)), *here) == 0
+        assert lines_left(article(line.format(14)), article(f"Closed, {line.format(14)}"), *here) == 1
+
+
+def test_a_box_in_which_some_pages_happen_to_show_the_same_words_twice_is_ignored_everywhere() -> None:
+    """Its offers have numbers, and stand on other pages as well."""
+    offers = ("Bought {} times", "Only {} are left", "Free for {} days")
+    looks = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 0, 0), (1, 1, 1))
+    pages = [
+        looked_at(str(n), *(text(offers[at].format(n + 7 * step)) for step, at in enumerate(ats)))
+        for n, ats in enumerate(looks)
+    ]
+    assert [rule.varies for rule in learn(pages)] == [Varies.ALL]
