@@ -92,11 +92,14 @@ def _rules_at(place: str, scopes: SeenAt, scope: Scope = SITE) -> list[LearnedRu
 
 
 def _names_the_thing(rule: LearnedRule) -> bool:
-    """Whether a rule says what varies, and not only what it stands in: by its words, or as the class of a value."""
-    if rule.varies is Varies.WORDS:
-        return True
-    is_own = is_named(_last_step(rule.place))
-    return rule.varies is Varies.VALUES and (is_own or bool(rule.line and names_a_line(rule.line)))
+    """Whether a rule says what varies, and not only what it stands in: by its words, its row, or the class of a value.
+
+    Such a class names a thing on one kind of pages. On a whole site, `value` may be that of anything.
+    """
+    if rule.varies is not Varies.VALUES:
+        return rule.varies is Varies.WORDS
+    is_own = is_named(_last_step(rule.place)) and (rule.shape or rule.page or rule.cells.name_it)
+    return bool(is_own or (rule.line and names_a_line(rule.line)))
 
 
 def _last_step(place: str) -> str:
@@ -169,6 +172,8 @@ class _PlaceRules:
     @property
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        if self._seen.is_reworded_elsewhere:
             return False
         if any(any(cells) for line in self._seen.lines for cells in self._cells(line)):
             return False

@@ -139,6 +139,12 @@ class Seen:
         return self._others + worded > OTHERS * self.compared
 
     @property
+    def is_reworded_elsewhere(self) -> bool:
+        """Whether too many pages have lines there that stayed, with words beside which no value was seen to vary."""
+        others = sum(not self.lines.keys() >= _words_of(lines) for lines in self.stayed)
+        return others > OTHERS * self.compared
+
+    @property
     def _others(self) -> int:
         return sum(not self.shown.issuperset(lines) for lines in self.stayed)
 
@@ -286,7 +292,7 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
         if not found or not look.first.at(place):
             continue
         stayed = look.stayed_at(place)
-        words = [] if stayed is not None else [_words_at(place, page) for page in look.pages]
+        words = [] if stayed is not None else [_words_of(page.lines_at(place)) for page in look.pages]
         earlier, later, twice = (_lines_at(place, some) for some in (*look.by_crawl, look.twice))
         for here in found:
             here.rotation.saw(earlier, later, twice=twice)
@@ -298,9 +304,9 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
                 _tell_words(here, words)
 
 
-def _words_at(place: str, page: PageBlocks) -> set[str]:
-    """The lines at a place with marks for their values; in very long ones none are looked for."""
-    return {line_words(line) if len(line) <= LONGEST_LINE else line for line in page.lines_at(place)}
+def _words_of(lines: Iterable[str]) -> set[str]:
+    """Lines with marks for their values; in very long ones none are looked for."""
+    return {line_words(line) if len(line) <= LONGEST_LINE else line for line in lines}
 
 
 def _tell_words(here: Seen, looks: list[set[str]]) -> None:

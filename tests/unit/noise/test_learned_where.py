@@ -171,3 +171,28 @@ def test_a_box_in_which_some_pages_happen_to_show_the_same_words_twice_is_ignore
         for n, ats in enumerate(looks)
     ]
     assert [rule.varies for rule in learn(pages)] == [Varies.ALL]
+
+
+def value(line: object) -> str:
+    return f"<p class='value'>{line}</p>"
+
+
+def meters(line: str, shape: str) -> list[TwoLooks]:
+    return [looked_at(f"m{at}", *(value(line.format(at + n)) for n in (7, 52, 81)), shape=shape) for at in range(4)]
+
+
+def limits(line: str, shape: str) -> list[TwoLooks]:
+    return [looked_at(f"l{at}", *[value(line.format(at * 31))] * 3, shape=shape) for at in range(1, 7)]
+
+
+def test_a_class_of_live_numbers_on_one_kind_of_pages_is_none_of_other_kinds() -> None:
+    """`value` names a number, not which: the limits of streets are no live meters."""
+    rules = learn([*meters("{}", "site/meter/{n}"), *limits("{}", "site/limit/{n}")])
+    assert lines_left(value(31), value(41), rules, "l1", "site/limit/{n}") == 1
+    assert lines_left(value(31), value(41), rules, "m9", "site/meter/{n}") == 0
+
+
+def test_a_class_of_live_numbers_is_none_where_other_words_stand_beside_them() -> None:
+    rules = learn([*meters("Flow {} litres", SHAPE), *limits("Holds {} litres", SHAPE)])
+    assert lines_left(value("Holds 31 litres"), value("Holds 41 litres"), rules, "l1") == 1
+    assert lines_left(value("Flow 31 litres"), value("Flow 41 litres"), rules, "m9") == 0
