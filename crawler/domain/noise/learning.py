@@ -79,7 +79,8 @@ def _rules_at(place: str, scopes: SeenAt, scope: Scope = SITE) -> list[LearnedRu
             for rule in _rules_at(place, scopes, one)
         ]
     rules = _PlaceRules(place, scope, seen).learned()
-    kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    is_other = seen.is_other_elsewhere or any(scopes[one].is_all_other_than(seen) for one in below)
+    kept = [rule for rule in rules if _names_the_thing(rule)] if is_other else rules
     if seen.is_worded_elsewhere:
         kept = [rule for rule in kept if rule.varies is not Varies.ALL]
     if seen.is_ordered_elsewhere:

@@ -132,6 +132,11 @@ class Seen:
         """Whether too many pages have another thing at the place: lines that stayed, and are no part of a rotation."""
         return self._others > OTHERS * self.compared
 
+    def is_all_other_than(self, above: "Seen") -> bool:
+        """Whether all of these pages, and not only one or two, have lines that stayed, and are no part of a rotation."""
+        others = sum(not above.shown.issuperset(lines) for lines in self.stayed)
+        return FEWEST_PAGES <= self.compared == others
+
     @property
     def is_worded_elsewhere(self) -> bool:
         """Whether too many pages have words of their own at the place, which stayed, whatever their values did."""

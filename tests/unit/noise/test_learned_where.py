@@ -196,3 +196,27 @@ def test_a_class_of_live_numbers_is_none_where_other_words_stand_beside_them() -
     rules = learn([*meters("Flow {} litres", SHAPE), *limits("Holds {} litres", SHAPE)])
     assert lines_left(value("Holds 31 litres"), value("Holds 41 litres"), rules, "l1") == 1
     assert lines_left(value("Flow 31 litres"), value("Flow 41 litres"), rules, "m9") == 0
+
+
+def test_what_varies_on_many_pages_of_one_kind_counts_on_the_few_of_another() -> None:
+    kinds = "site/meter/{n}", "site/limit/{n}"
+    many = [looked._replace(page=f"{looked.page} {at}") for at in range(5) for looked in meters("{}", kinds[0])]
+    rules = learn([*many, *limits("{}", kinds[1])[:3]])
+    assert lines_left(value(31), value(41), rules, "m9", kinds[0]) == 0
+    assert lines_left(value(31), value(41), rules, "l1", kinds[1]) == 1
+
+
+def test_numbers_that_somebody_edited_between_two_crawls_are_not_live_on_other_kinds() -> None:
+    """They were the same a moment later."""
+    edited = [
+        looked_at(f"l{at}", *map(value, (at * 31, at * 31, at * 40)), shape="site/limit/{n}") for at in range(1, 4)
+    ]
+    rules = learn([*meters("{}", "site/meter/{n}"), *edited])
+    assert lines_left(value(31), value(40), rules, "l1", "site/limit/{n}") == 1
+
+
+def test_pages_that_were_fetched_once_show_what_is_no_live_number_there() -> None:
+    """More pages changed than are fetched twice: each has a clock, too."""
+    once = [TwoLooks(one.shape, one.first, one.first, one.first) for one in limits("{}", "site/limit/{n}")]
+    rules = learn(meters("{}", "site/meter/{n}"), still=once)
+    assert lines_left(value(31), value(40), rules, "l1", "site/limit/{n}") == 1
