@@ -48,7 +48,7 @@ class TwoLooks(NamedTuple):
         return [] if self.first is self.second else [self.first, self.second]
 
     def stayed_at(self, place: str) -> list[str] | None:
-        """The lines at a place, if they were the same a moment later; of a page that was looked at once, in both crawls.
+        """The lines at a place, if they were the same a moment later, or in both crawls if there was but one look.
 
         What differs only from the other crawl may have been edited meanwhile, and is no less the page's own.
         """

@@ -133,7 +133,7 @@ class Seen:
         return self._others > OTHERS * self.compared
 
     def is_all_other_than(self, above: "Seen") -> bool:
-        """Whether all of these pages, and not only one or two, have lines that stayed, and are no part of a rotation."""
+        """Whether all of these pages, three or more, have lines that stayed and are no part of a rotation."""
         others = sum(not above.shown.issuperset(lines) for lines in self.stayed)
         return FEWEST_PAGES <= self.compared == others
 

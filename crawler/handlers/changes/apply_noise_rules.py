@@ -273,9 +273,7 @@ class ApplyNoiseRules:
         pairs = self._pairs.between(crawl_id, baseline_id, urls) if urls else ()
         return list(_held(pairs, lambda pair: len(pair.old.content) + len(pair.new.content)))
 
-    def _learn(
-        self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, changes: Changes, judge: Judge
-    ) -> None:
+    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, changes: Changes, judge: Judge) -> None:
         """Learn rules. Each crawl's pages are a third look at what the other fetched twice.
 
         Not all pages are fetched twice. Some of the others show where a place is not what varies elsewhere.
