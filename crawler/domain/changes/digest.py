@@ -50,7 +50,7 @@ def told_of_page(edits: Sequence[BlockEdit], template: Sequence[Mapping[str, Any
 def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str, Any]]) -> list[BlockEdit]:
     """Edits without those that the summary tells once for the whole site."""
     texts = {(told["removed"], told["added"]) for told in template}
-    lines = {_told_line(told) for told in template if told.get("line")}
+    lines = {_told_line(told) for told in template if told.get("line") and told.get("own_values", True)}
     told = list(edits)
     own = [
         edit

@@ -101,9 +101,14 @@ class ThreeLooks(NamedTuple):
     """Whether the two looks are later than the third."""
 
 
-def learned_values(looks: Iterable[ThreeLooks], still: Iterable[PageOfCrawl] = ()) -> list[str]:
-    """Rules for what differs by itself, as they are stored. `still`: some pages that did not change."""
-    return [rule.as_value() for rule in learn(_two_looks(looks), _still_pages(still))]
+def learned_values(
+    looks: Iterable[ThreeLooks], still: Iterable[PageOfCrawl] = (), once: Iterable[PagePair] = ()
+) -> list[str]:
+    """Rules for what differs by itself, as they are stored.
+
+    `still`: some pages that did not change. `once`: some that did, and were not fetched twice.
+    """
+    return [rule.as_value() for rule in learn(_two_looks(looks), (*_still_pages(still), *_seen_once(once)))]
 
 
 def _still_pages(pages: Iterable[PageOfCrawl]) -> Iterator[TwoLooks]:
@@ -111,6 +116,14 @@ def _still_pages(pages: Iterable[PageOfCrawl]) -> Iterator[TwoLooks]:
         with suppress(UnparsablePage):
             blocks = page.side.blocks(NO_RULES)
             yield TwoLooks(page.shape, blocks, blocks)
+
+
+def _seen_once(pairs: Iterable[PagePair]) -> Iterator[TwoLooks]:
+    for pair in pairs:
+        with suppress(UnparsablePage):
+            before, blocks = (side.blocks(NO_RULES) for side in (pair.old, pair.new))
+            if _is_one_page(before, blocks):
+                yield TwoLooks(pair.shape, blocks, blocks, before)
 
 
 def _two_looks(looks: Iterable[ThreeLooks]) -> Iterator[TwoLooks]:

@@ -7,7 +7,8 @@ of a line that stayed the same beside one that varied.
 
 A class or id often names a container and not the thing: `div#content>p` is a box of sayings on one page and the article
 on the next. Where other pages have lines of their own at the place, which stayed, only kinds of pages or single pages
-that were seen to vary are masked there (`Seen.is_other_elsewhere`).
+that were seen to vary are masked there (`Seen.is_other_elsewhere`). The same holds for all of a place where other
+pages have a line of their own of which only a number varies (`Seen.is_worded_elsewhere`).
 """
 
 from collections import Counter, defaultdict
@@ -78,7 +79,10 @@ def _rules_at(place: str, scopes: SeenAt, scope: Scope = SITE) -> list[LearnedRu
             for rule in _rules_at(place, scopes, one)
         ]
     rules = _PlaceRules(place, scope, seen).learned()
-    kept = [rule for rule in rules if _names_the_thing(rule)] if seen.is_other_elsewhere else rules
+    is_other = seen.is_other_elsewhere or any(scopes[one].is_all_other_than(seen) for one in below)
+    kept = [rule for rule in rules if _names_the_thing(rule)] if is_other else rules
+    if seen.is_worded_elsewhere:
+        kept = [rule for rule in kept if rule.varies is not Varies.ALL]
     if seen.is_ordered_elsewhere:
         kept = [rule for rule in kept if rule.varies is not Varies.ORDER]
     known = {(rule.varies, rule.line) for rule in kept if rule.names_its_line}
@@ -89,11 +93,14 @@ def _rules_at(place: str, scopes: SeenAt, scope: Scope = SITE) -> list[LearnedRu
 
 
 def _names_the_thing(rule: LearnedRule) -> bool:
-    """Whether a rule says what varies, and not only what it stands in: by its words, or as the class of a value."""
-    if rule.varies is Varies.WORDS:
-        return True
-    is_own = is_named(_last_step(rule.place))
-    return rule.varies is Varies.VALUES and (is_own or bool(rule.line and names_a_line(rule.line)))
+    """Whether a rule says what varies, and not only what it stands in: by its words, its row, or the class of a value.
+
+    Such a class names a thing on one kind of pages. On a whole site, `value` may be that of anything.
+    """
+    if rule.varies is not Varies.VALUES:
+        return rule.varies is Varies.WORDS
+    is_own = is_named(_last_step(rule.place)) and (rule.shape or rule.page or rule.cells.name_it)
+    return bool(is_own or (rule.line and names_a_line(rule.line)))
 
 
 def _last_step(place: str) -> str:
@@ -166,6 +173,8 @@ class _PlaceRules:
     @property
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
+            return False
+        if self._seen.is_reworded_elsewhere:
             return False
         if any(any(cells) for line in self._seen.lines for cells in self._cells(line)):
             return False

@@ -39,7 +39,8 @@ class TwoLooks(NamedTuple):
         """The looks of the earlier and those of the later crawl; of a page that did not change one look is both."""
         if self.after is not None:
             return self.twice, [self.after]
-        return ([self.before], self.twice) if self.before is not None else ([self.first], [self.first])
+        later = self.twice or [self.first]
+        return ([self.before], later) if self.before is not None else (later, later)
 
     @property
     def twice(self) -> list[PageBlocks]:
@@ -47,9 +48,12 @@ class TwoLooks(NamedTuple):
         return [] if self.first is self.second else [self.first, self.second]
 
     def stayed_at(self, place: str) -> list[str] | None:
-        """The lines at a place, if they were the same in all looks."""
+        """The lines at a place, if they were the same a moment later, or in both crawls if there was but one look.
+
+        What differs only from the other crawl may have been edited meanwhile, and is no less the page's own.
+        """
         lines = self.first.lines_at(place)
-        return lines if all(look.lines_at(place) == lines for look in self.pages) else None
+        return lines if all(look.lines_at(place) == lines for look in self.twice or self.pages) else None
 
     @property
     def third(self) -> tuple[PageBlocks, PageBlocks] | None:

@@ -120,14 +120,38 @@ class Seen:
         self.rotation = Rotation()
         self.stayed: list[list[str]] = []
         """Lines at the place on pages on which they were the same in all looks."""
+        self.said: set[str] = set()
+        """The words of lines at the place on pages on which words varied, in all looks."""
+        self.kept_words: list[set[str]] = []
+        """The words of lines at the place on pages on which only values varied."""
         self.compared = 0
         """Pages that have the place, also those that nobody fetched twice because nothing on them changed."""
 
     @property
     def is_other_elsewhere(self) -> bool:
         """Whether too many pages have another thing at the place: lines that stayed, and are no part of a rotation."""
-        others = sum(not self.shown.issuperset(lines) for lines in self.stayed)
+        return self._others > OTHERS * self.compared
+
+    def is_all_other_than(self, above: "Seen") -> bool:
+        """Whether all of these pages, three or more, have lines that stayed and are no part of a rotation."""
+        others = sum(not above.shown.issuperset(lines) for lines in self.stayed)
+        return FEWEST_PAGES <= self.compared == others
+
+    @property
+    def is_worded_elsewhere(self) -> bool:
+        """Whether too many pages have words of their own at the place, which stayed, whatever their values did."""
+        worded = sum(not self.said.issuperset(words) for words in self.kept_words)
+        return self._others + worded > OTHERS * self.compared
+
+    @property
+    def is_reworded_elsewhere(self) -> bool:
+        """Whether too many pages have lines there that stayed, with words beside which no value was seen to vary."""
+        others = sum(not self.lines.keys() >= _words_of(lines) for lines in self.stayed)
         return others > OTHERS * self.compared
+
+    @property
+    def _others(self) -> int:
+        return sum(not self.shown.issuperset(lines) for lines in self.stayed)
 
     @property
     def is_ordered_elsewhere(self) -> bool:
@@ -273,6 +297,7 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
         if not found or not look.first.at(place):
             continue
         stayed = look.stayed_at(place)
+        words = [] if stayed is not None else [_words_of(page.lines_at(place)) for page in look.pages]
         earlier, later, twice = (_lines_at(place, some) for some in (*look.by_crawl, look.twice))
         for here in found:
             here.rotation.saw(earlier, later, twice=twice)
@@ -281,6 +306,19 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
                 here.stayed.append(stayed)
             else:
                 here.shown.update(*(one.lines_at(place) for one in look.pages))
+                _tell_words(here, words)
+
+
+def _words_of(lines: Iterable[str]) -> set[str]:
+    """Lines with marks for their values; in very long ones none are looked for."""
+    return {line_words(line) if len(line) <= LONGEST_LINE else line for line in lines}
+
+
+def _tell_words(here: Seen, looks: list[set[str]]) -> None:
+    if all(words == looks[0] for words in looks):
+        here.kept_words.append(looks[0])
+    else:
+        here.said.update(*looks)
 
 
 def _pattern(old: str, new: str) -> str | None:

@@ -1,7 +1,7 @@
 """The same edit on many pages is one change of the site: a menu, a banner, a footer."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -75,8 +75,7 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
     keys = {edit: line_key(edit) for found in edits.values() for edit in found}
     lines = _shared(edits, compared, keys.__getitem__, VALUE_LIMITS)
     texts = _texts_by_line(lines, edits, keys)
-    # The same value on all of them is a word of the template like any other.
-    moving = {line: (urls, texts[line]) for line, urls in lines.items() if len(set(texts[line])) > 1}
+    moving = {line: (urls, texts[line]) for line, urls in lines.items() if _are_own(texts[line], compared)}
     left = _without(edits, moving, keys.__getitem__)
     same = _shared(left, compared, lambda edit: edit, LIMITS)
     found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
@@ -86,6 +85,17 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
     return Collapsed(
         _without(left, same, lambda edit: edit), [change for change, _ in found[:MOST_LISTED]], edited
     )  # fmt: skip
+
+
+def _are_own(texts: Sequence[tuple[str, str]], compared: int) -> bool:
+    """Whether each page has values of its own in a line, as it was and became on these pages.
+
+    The same value on all of them is a word of the template like any other. So is one that all had, and that most got
+    another for: on the few that got a third one, it is an edit of theirs.
+    """
+    (usual, pages), *others = Counter(texts).most_common()
+    was_shared = bool(usual[0]) and all(old == usual[0] for old, _ in texts)
+    return bool(others) and not (was_shared and is_template(pages, compared) and pages > len(texts) / 2)
 
 
 def line_key(edit: BlockEdit) -> LineKey | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from crawler import telemetry
@@ -74,6 +74,7 @@ MOVE_SECONDS = 30.0
 LEARN_SECONDS = 15.0
 """CPU time for looking for moves among hundreds of pages, and for learning from dozens."""
 log = telemetry.logger(__name__)
+Held = TypeVar("Held")
 
 
 class StoredPairs(tell_once.Pairs, Protocol):
@@ -117,7 +118,7 @@ class ApplyNoiseRules:
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
             return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
-        self._learn(crawl.project_id, baseline.id, crawl.id, changes.unchanged, judge)
+        self._learn(crawl.project_id, baseline.id, crawl.id, changes, judge)
         rules = self._rule_set(crawl.project_id)
         found = self._filter(baseline, crawl, changes, rules, walled, judge)
         again = rules_for_random_tokens(baseline.change_summary, found.template)
@@ -265,29 +266,28 @@ class ApplyNoiseRules:
 
     def _stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[PageOfCrawl]:
         """Some pages of a crawl, as far as they can be held all at once."""
-        found = []
-        left = MOST_BYTES
-        for page in self._pairs.stored(crawl_id, urls) if urls else ():
-            left -= len(page.side.content)
-            if left < 0:
-                break
-            found.append(page)
-        return found
+        return list(_held(self._pairs.stored(crawl_id, urls), lambda page: len(page.side.content))) if urls else []
 
-    def _learn(
-        self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, unchanged: Sequence[str], judge: Judge
-    ) -> None:
+    def _both(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> list[PagePair]:
+        """Some pages as both crawls stored them, as far as they can be held all at once."""
+        pairs = self._pairs.between(crawl_id, baseline_id, urls) if urls else ()
+        return list(_held(pairs, lambda pair: len(pair.old.content) + len(pair.new.content)))
+
+    def _learn(self, project_id: UUID, baseline_id: UUID, crawl_id: UUID, changes: Changes, judge: Judge) -> None:
         """Learn rules. Each crawl's pages are a third look at what the other fetched twice.
 
-        Pages that did not change are fetched once only; some of them show where a place is not what varies elsewhere.
+        Not all pages are fetched twice. Some of the others show where a place is not what varies elsewhere.
         """
         looks = [*self._looks_at(baseline_id, crawl_id), *self._looks_at(crawl_id, baseline_id, is_later=True)]
         if not looks:
             return
-        still = self._stored(crawl_id, sample_of_kinds(unchanged))
+        still = self._stored(crawl_id, sample_of_kinds(changes.unchanged))
+        twice = {look.pair.url for look in looks}
+        others = sample_of_kinds([url for url in changes.changed if url not in twice])
+        once = self._both(crawl_id, baseline_id, others)
         values: list[str] = []
         with suppress(TooSlowToTry):
-            values = judge.one(learned_values, looks, still, seconds=LEARN_SECONDS)
+            values = judge.one(learned_values, looks, still, once, seconds=LEARN_SECONDS)
         new = self._rules.learn(project_id, values, self._clock(), MOST_RULES)
         if new:
             log.info("noise_learned", project_id=str(project_id), rules=new)
@@ -309,6 +309,15 @@ class ApplyNoiseRules:
                     hits[UUID(name)] += 1
         if hits:
             self._rules.count_hits(hits)
+
+
+def _held(pages: Iterable[Held], size: Callable[[Held], int]) -> Iterator[Held]:
+    left = MOST_BYTES
+    for page in pages:
+        left -= size(page)
+        if left < 0:
+            return
+        yield page
 
 
 class _Walled(NamedTuple):

@@ -142,3 +142,81 @@ def test_an_order_that_varies_on_one_page_counts_where_only_numbers_vary() -> No
     rules = learn([mixed, mixed._replace(page="more"), *live])
     assert lines_left(table(*orders[0]), table(*orders[2]), rules, "mixed") == 0
     assert lines_left(garage(31), garage(31, "Station", "Market"), rules, "a") > 0
+
+
+LIVE = ("Today {} guests are in", "Now {} bids are made", "There were {} calls", "Some {} jobs wait")
+
+
+def live(line: str) -> TwoLooks:
+    return looked_at(line, *(article(line.format(count)) for count in (14, 37, 92)), shape=f"site/{line[:5]}")
+
+
+def test_one_page_of_sayings_among_pages_with_a_number_silences_no_paragraphs() -> None:
+    """Each of those has a line of its own there, of which only the number varies: its words count."""
+    sayings = looked_at("quote", *(article("By Marten Holt", line) for line in SAYINGS[:3]), shape="site/quote")
+    rules = learn([sayings, *map(live, LIVE)])
+    assert lines_left(article("Dose: 5 mg"), article("Dose: 50 mg"), rules, "rules", "site/rules") == 1
+    for line in LIVE:
+        here = (rules, line, f"site/{line[:5]}")
+        assert lines_left(article(line.format(14)), article(line.format(53)), *here) == 0
+        assert lines_left(article(line.format(14)), article(f"Closed, {line.format(14)}"), *here) == 1
+
+
+def test_a_box_in_which_some_pages_happen_to_show_the_same_words_twice_is_ignored_everywhere() -> None:
+    """Its offers have numbers, and stand on other pages as well."""
+    offers = ("Bought {} times", "Only {} are left", "Free for {} days")
+    looks = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 0, 0), (1, 1, 1))
+    pages = [
+        looked_at(str(n), *(text(offers[at].format(n + 7 * step)) for step, at in enumerate(ats)))
+        for n, ats in enumerate(looks)
+    ]
+    assert [rule.varies for rule in learn(pages)] == [Varies.ALL]
+
+
+def value(line: object) -> str:
+    return f"<p class='value'>{line}</p>"
+
+
+def meters(line: str, shape: str) -> list[TwoLooks]:
+    return [looked_at(f"m{at}", *(value(line.format(at + n)) for n in (7, 52, 81)), shape=shape) for at in range(4)]
+
+
+def limits(line: str, shape: str) -> list[TwoLooks]:
+    return [looked_at(f"l{at}", *[value(line.format(at * 31))] * 3, shape=shape) for at in range(1, 7)]
+
+
+def test_a_class_of_live_numbers_on_one_kind_of_pages_is_none_of_other_kinds() -> None:
+    """`value` names a number, not which: the limits of streets are no live meters."""
+    rules = learn([*meters("{}", "site/meter/{n}"), *limits("{}", "site/limit/{n}")])
+    assert lines_left(value(31), value(41), rules, "l1", "site/limit/{n}") == 1
+    assert lines_left(value(31), value(41), rules, "m9", "site/meter/{n}") == 0
+
+
+def test_a_class_of_live_numbers_is_none_where_other_words_stand_beside_them() -> None:
+    rules = learn([*meters("Flow {} litres", SHAPE), *limits("Holds {} litres", SHAPE)])
+    assert lines_left(value("Holds 31 litres"), value("Holds 41 litres"), rules, "l1") == 1
+    assert lines_left(value("Flow 31 litres"), value("Flow 41 litres"), rules, "m9") == 0
+
+
+def test_what_varies_on_many_pages_of_one_kind_counts_on_the_few_of_another() -> None:
+    kinds = "site/meter/{n}", "site/limit/{n}"
+    many = [looked._replace(page=f"{looked.page} {at}") for at in range(5) for looked in meters("{}", kinds[0])]
+    rules = learn([*many, *limits("{}", kinds[1])[:3]])
+    assert lines_left(value(31), value(41), rules, "m9", kinds[0]) == 0
+    assert lines_left(value(31), value(41), rules, "l1", kinds[1]) == 1
+
+
+def test_numbers_that_somebody_edited_between_two_crawls_are_not_live_on_other_kinds() -> None:
+    """They were the same a moment later."""
+    edited = [
+        looked_at(f"l{at}", *map(value, (at * 31, at * 31, at * 40)), shape="site/limit/{n}") for at in range(1, 4)
+    ]
+    rules = learn([*meters("{}", "site/meter/{n}"), *edited])
+    assert lines_left(value(31), value(40), rules, "l1", "site/limit/{n}") == 1
+
+
+def test_pages_that_were_fetched_once_show_what_is_no_live_number_there() -> None:
+    """More pages changed than are fetched twice: each has a clock, too."""
+    once = [TwoLooks(one.shape, one.first, one.first, one.first) for one in limits("{}", "site/limit/{n}")]
+    rules = learn(meters("{}", "site/meter/{n}"), still=once)
+    assert lines_left(value(31), value(40), rules, "l1", "site/limit/{n}") == 1

@@ -51,3 +51,14 @@ def test_pages_that_say_something_else_each_are_told_one_by_one() -> None:
         for at, (name, word) in enumerate({"a": "is let", "b": "was sold", "c": "is shut", "d": "may burn"}.items())
     }
     assert not collapse(edits, compared=5).template
+
+
+def test_a_page_that_got_another_number_than_the_template_is_told_by_itself() -> None:
+    """All had one telephone number; they got a new one, and one page got a third."""
+    values = {f"site/{at}": (1111, 9999 if at == 7 else 2222) for at in range(12)}
+    found = collapsed("Call us, {}", "Call us, {}", values)
+    (told,) = found.template
+    assert (told.pages, told.own_values) == (11, False)
+    assert [url for url, edits in found.left.items() if edits] == ["site/7"]
+    edits = diff_blocks(blocks("Call us, 1111"), blocks("Call us, 9999"))
+    assert without_template(edits, [told.as_record()]) == list(edits), "and its line is shown"
