@@ -309,11 +309,13 @@ class WatchedValue(Value):
 
 
 class LeftOutPlace(Value):
-    """A place that differs, and that a learned noise rule ignores as a whole."""
+    """A place that differs, and that a learned noise rule ignores as a whole, or in all its numbers."""
 
     place: str
     rule: str
     pages: int
+    values: bool = False
+    """Only numbers and other values are ignored there; words are compared."""
 
 
 class PageByHash(Value):
@@ -367,7 +369,7 @@ class Changes(Value):
     also_at: dict[str, tuple[str, ...]] = Field(default={})
     """Pages with several addresses count once; further addresses of each."""
     left_out_places: tuple[LeftOutPlace, ...] = ()
-    """Places that are ignored as a whole: what is new there is not told."""
+    """Places that are ignored as a whole, or in all their numbers: what is new there is not told."""
     by_hash_pages: int = 0
     """Changed pages that were too large to weigh."""
     by_hash: tuple[PageByHash, ...] = ()

@@ -55,7 +55,7 @@ class FilteredChanges(NamedTuple):
     by_hash: Mapping[str, Bound] = {}
     """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
     left_out: Sequence[LeftOutPlace] = ()
-    """Places that differed and are masked whole."""
+    """Places that differed and are masked whole, or in all their numbers."""
 
     @property
     def standing(self) -> dict[str, Wall]:

@@ -1,4 +1,5 @@
-"""Places that are masked whole by a learned rule, and that differed: what is new there, nobody looked at."""
+"""Places that a learned rule masks, whole or in all their bare numbers, and that differed: nobody looked at what is new
+there."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,15 +17,19 @@ class LeftOutPlace(NamedTuple):
     rule: str
     """The id of the rule."""
     pages: int
+    values: bool = False
+    """Only numbers and other values are left out there; words are compared."""
 
     def as_record(self) -> dict[str, Any]:
         return self._asdict()
 
 
 def left_out_places(pages: Iterable[FilteredPage], rules: RuleSet) -> tuple[LeftOutPlace, ...]:
-    whole = rules.whole
-    counted = Counter(name for page in pages for name in page.rules if name in whole)
-    found = [LeftOutPlace(whole[name], name, count) for name, count in counted.items()]
+    blind = rules.blind
+    counted = Counter(name for page in pages for name in page.rules if name in blind)
+    found = [
+        LeftOutPlace(blind[name].place, name, count, blind[name].masks_bare_values) for name, count in counted.items()
+    ]
     return tuple(sorted(found, key=lambda one: (-one.pages, one.place, one.rule))[:MOST_PLACES])
 
 
@@ -33,8 +38,11 @@ def left_out_sentence(places: Iterable[Mapping[str, Any]], names: int = 5) -> st
     found = list(places)
     if not found:
         return ""
-    named = ", ".join(
-        f"{one['place']} ({one['pages']:,} page{'' if one['pages'] == 1 else 's'})" for one in found[:names]
-    )
+    named = ", ".join(map(_named, found[:names]))
     more = f" and {len(found) - names:,} more" if len(found) > names else ""
     return f"Not compared, because it changes by itself at every visit: {named}{more}. An edit there is not told."
+
+
+def _named(one: Mapping[str, Any]) -> str:
+    what = f"numbers at {one['place']}" if one.get("values") else one["place"]
+    return f"{what} ({one['pages']:,} page{'' if one['pages'] == 1 else 's'})"

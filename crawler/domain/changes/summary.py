@@ -202,7 +202,8 @@ class CrawlChanges(_Value):
         {}, description="Pages with several addresses are counted once; the first five others of each"
     )
     left_out_places: tuple[LeftOutPlace, ...] = Field(
-        (), description="Places masked whole that differed: what is new there is not told. The first 100"
+        (),
+        description="Places masked whole or in all numbers that differed: what is new is not told. The first 100",
     )
     by_hash_pages: int = Field(0, description="Changed pages that were too large to weigh: told by their hash alone")
     by_hash: tuple[PageByHash, ...] = Field((), description="The first 1,000")

@@ -79,6 +79,12 @@ class LearnedRule(NamedTuple):
             return True
         return names_a_line(self.line, fewest=1 if self.shape or self.page else FEWEST_WORDS)
 
+    @property
+    def masks_bare_values(self) -> bool:
+        """Whether it masks numbers on pages of a kind, or all, that no word beside them, and no row or column names."""
+        named = self.page is not None or self.cells.name_it or bool(self.line and names_a_line(self.line, fewest=1))
+        return self.varies is Varies.VALUES and not named
+
     def as_value(self) -> str:
         """The rule as JSON, as it is stored. The same rule is always the same text."""
         given = {name: value for name, value in self._asdict().items() if value not in (None, ())}

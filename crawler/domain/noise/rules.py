@@ -227,10 +227,11 @@ class RuleSet(NamedTuple):
         )
 
     @property
-    def whole(self) -> dict[str, str]:
-        """The places of rules that mask all of one, by their names."""
-        known = (LearnedAt(some) for some in self.learned.values())
-        return {one.name: one.rule.place for here in known if not here.in_turn for one in here.whole}
+    def blind(self) -> dict[str, LearnedRule]:
+        """Rules by which an edit may go untold, by their names: they mask all of a place, or any bare number there."""
+        places = [LearnedAt(some) for some in self.learned.values()]
+        whole = {one.name: one.rule for here in places if not here.in_turn for one in here.whole}
+        return whole | {one.name: one.rule for here in places for one in here.rules if one.rule.masks_bare_values}
 
     def on(self, url: str) -> Self:
         """The rules for the page at this URL."""

@@ -116,7 +116,7 @@ def test_what_is_masked_as_a_whole_is_said(crawler: Engine) -> None:
     assert second.change_summary is not None
     (place,) = second.change_summary["left_out_places"]
     (rule,) = crawler.tools.changes.manage_noise.list_rules(first.project_id)
-    assert place == {"place": "div.teaser", "rule": str(rule.id), "pages": 4}
+    assert place == {"place": "div.teaser", "rule": str(rule.id), "pages": 4, "values": False}
 
 
 def test_an_edit_of_the_template_is_one_change_of_the_site(crawler: Engine, site: Site) -> None:

@@ -29,13 +29,30 @@ def test_places_are_named_with_their_rule_and_the_pages_on_which_they_differ() -
     pages = [compared(box("One"), box("Two")), compared(box("One"), box("Warning!") + "<p>News</p>"),
              compared(box("One"), box("One", "9c44d1"))]  # fmt: skip
     found = left_out_places(pages, RULES)
-    assert found == (LeftOutPlace("div.ad>p", "00000000-0000-0000-0000-000000000000", 2),)
+    assert found == (
+        LeftOutPlace("div.ad>p", "00000000-0000-0000-0000-000000000000", 2),
+        LeftOutPlace("div.ref", "00000000-0000-0000-0000-000000000001", 1, values=True),
+    )
+
+
+def test_so_are_places_whose_bare_numbers_are_masked_on_every_page() -> None:
+    """A number that was written by hand looks like a counter there; words beside it, or its row, would name it."""
+    page = "<p class='views'>{0}</p><p class='seen'>Visited {0} times</p><div>{0}</div>"
+    rules = rule_set([
+        LearnedRule("p.views", Varies.VALUES, line="#"),
+        LearnedRule("p.seen", Varies.VALUES, line="Visited # times"),
+        LearnedRule("div", Varies.VALUES, line="#", page="one"),
+    ])  # fmt: skip
+    pages = [apply_noise_rules(blocks(page.format(300)), blocks(page.format(old)), rules) for old in (301, 30)]
+    (found,) = left_out_places(pages, rules)
+    assert (found.place, found.pages, found.values) == ("p.views", 2, True)
+    assert "numbers at p.views (2 pages)" in left_out_sentence([found.as_record()])
 
 
 def test_they_are_a_part_of_the_summary() -> None:
     place = LeftOutPlace("div.ad>p", "id", 2)
     record = FilteredChanges(Changes((), (), (), (), ()), {}, {}, (), left_out=(place,)).as_record()
-    assert record["left_out_places"] == [{"place": "div.ad>p", "rule": "id", "pages": 2}]
+    assert record["left_out_places"] == [{"place": "div.ad>p", "rule": "id", "pages": 2, "values": False}]
     assert CrawlChanges.model_fields.keys() >= record.keys() & {"left_out_places"}
 
 
