@@ -25,7 +25,6 @@ from celery.signals import (
 from crawler.adapters.frontier.redis_connection import check_redis, connect_redis
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.adapters.operating.queues import LATER, OWN
 from crawler.bootstrap import App, build, with_servers
 from crawler.bootstrap.fitness import refuse_unfit_machine
 from crawler.config import load_settings
@@ -35,6 +34,7 @@ from workers.announce import announce
 from workers.apart import apart
 from workers.broken_worker import EndBroken
 from workers.message_wait import wait_longer, wait_no_more
+from workers.own_queues import take_own_queues
 from workers.places import places
 from workers.reconcile_timer import Pulse
 
@@ -81,12 +81,8 @@ def is_stopping() -> bool:
 
 
 @celeryd_after_setup.connect
-def take_own_queues(**_: Any) -> None:
-    """Whoever takes messages of others takes our own of that kind, too, however it was started."""
-    taken = set(app.amqp.queues.consume_from)
-    for ours in (OWN, LATER):
-        for queue in ours.keys() & taken:
-            app.amqp.queues.select_add(app.amqp.queues[ours[queue]])
+def _take_own_queues(**_: Any) -> None:
+    take_own_queues(app)
 
 
 @worker_process_init.connect

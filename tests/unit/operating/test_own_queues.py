@@ -6,14 +6,13 @@ from celery import Celery
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.queues import LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
 from crawler.config import load_settings
-from workers import app as worker
+from workers.own_queues import take_own_queues
 
 
-def a_worker_on(monkeypatch: pytest.MonkeyPatch, *queues: str) -> Celery:
+def a_worker_on(*queues: str) -> Celery:
     app = make_celery(load_settings(redis_url="redis://host/0"))
     app.amqp.queues.select(queues)
-    monkeypatch.setattr(worker, "app", app)
-    worker.take_own_queues()
+    take_own_queues(app)
     return app
 
 
@@ -28,10 +27,10 @@ def test_runs_by_a_schedule_wait_apart_from_crawls_that_somebody_starts() -> Non
 
 
 @pytest.mark.parametrize("queue", OWN)
-def test_whoever_takes_messages_of_others_takes_ours(monkeypatch: pytest.MonkeyPatch, queue: str) -> None:
+def test_whoever_takes_messages_of_others_takes_ours(queue: str) -> None:
     later = {LATER[queue]} if queue in LATER else set()
-    assert a_worker_on(monkeypatch, queue).amqp.queues.consume_from.keys() == {queue, OWN[queue], *later}
+    assert a_worker_on(queue).amqp.queues.consume_from.keys() == {queue, OWN[queue], *later}
 
 
-def test_fetchers_take_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert a_worker_on(monkeypatch, "fetch", "render").amqp.queues.consume_from.keys() == {"fetch", "render"}
+def test_fetchers_take_nothing_else() -> None:
+    assert a_worker_on("fetch", "render").amqp.queues.consume_from.keys() == {"fetch", "render"}
