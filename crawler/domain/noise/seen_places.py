@@ -119,7 +119,7 @@ class Seen:
         """Lines at the place on pages on which it varied, in all looks."""
         self.rotation = Rotation()
         self.stayed: list[list[str]] = []
-        """Lines at the place on pages on which they were the same in all looks."""
+        """Lines at the place on pages on which they were the same a moment later, see `TwoLooks.stayed_at`."""
         self.said: set[str] = set()
         """The words of lines at the place on pages on which words varied, in all looks."""
         self.kept_words: list[set[str]] = []

@@ -44,7 +44,7 @@ class ControlHost:
         name = host_name(host)
         self._hosts.save_pause(name, paused=False)
         self._frontier.pause_host(name, paused=False)
-        self._hints.fetch(Lane.HTTP)
+        self._hint()
         log.warning("host_resumed", host=name)
         return name
 
@@ -68,6 +68,11 @@ class ControlHost:
         name = host_name(host)
         self._hosts.save_denied(name, denied=False, until=None)
         self._frontier.block_host(name, 0, 0, 0)
-        self._hints.fetch(Lane.HTTP)
+        self._hint()
         log.warning("host_allowed", host=name)
         return name
+
+    def _hint(self) -> None:
+        """Pages of the host may wait for a browser, too."""
+        for lane in Lane:
+            self._hints.fetch(lane)

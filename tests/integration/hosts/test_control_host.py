@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Invalid, InvalidUrl, NotFound
 from tests.integration.handmade import asked, host_of, lay
 from tests.integration.live_engine import Engine, running_engine
@@ -106,3 +107,10 @@ def test_a_host_at_which_something_waits_is_known_before_it_was_asked(crawler: E
     assert (told.requests_24h, [wait.why for wait in told.waiting]) == (0, ["ready"])
     assert told.robots is not None
     assert told.robots.words == "not read yet"
+
+
+@pytest.mark.parametrize("order", ["resume", "allow"])
+def test_whoever_waits_for_the_host_is_told_with_a_browser_or_without(crawler: Engine, site: Site, order: str) -> None:
+    crawler.sent.clear()
+    getattr(crawler.tools.hosts.control, order)(host_of(site))
+    assert {what[0] for kind, what in crawler.sent if kind == "fetch"} == set(Lane)
