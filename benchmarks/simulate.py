@@ -343,8 +343,9 @@ def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Tol
         for count, told in scaled
     ]
     return f"""The frontier's own scripts decide on a real Valkey, at a virtual time; all else is a queue with
-a cost. The costs of pages are those of two crawls, those of calls that of the polite hosts; the others are predicted.
-Cores: all of ours, and of nginx, which runs beside us. Stolen: what others had of this machine's processors, which are lent.
+a cost. The costs of pages are those of two crawls, those of calls also from the polite hosts; the others are predicted.
+Cores: all of ours, and of nginx, which runs beside us. Stolen: what others had of this machine's processors, which are
+lent.
 
 | crawl | measured, pages/s | predicted | difference | cores, measured | predicted | stolen |
 |---|--:|--:|--:|--:|--:|--:|
