@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from crawler.adapters.curl.handle import direct_options
 from crawler.adapters.documents.chunk_search import ChunkSearch
 from crawler.adapters.documents.listing import DocumentList
 from crawler.adapters.documents.local_embedder import LocalEmbedder
@@ -11,7 +12,6 @@ from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
 from crawler.adapters.documents.reader import DocumentReader
 from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.documents.vector_store import VectorStore
-from crawler.adapters.notices.webhook_sender import webhook_options
 from crawler.adapters.operating.hint_once import HintOnce
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.documents.chunking import ChunkRule
@@ -114,7 +114,7 @@ class Documents:
             url,
             model,
             dimension,
-            webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle),
+            direct_options(settings.user_agent, self._app.egress, settings.ca_bundle),
             key=settings.embed_key.get_secret_value() if settings.embed_key else None,
             batch=settings.embed_batch,
             timeout_seconds=timeout_seconds,

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from crawler.adapters.curl.handle import direct_options
 from crawler.adapters.notices.adviser import Adviser
 from crawler.adapters.notices.apprise_sender import AppriseSender
 from crawler.adapters.notices.beat_entries import BeatEntries
@@ -14,7 +15,7 @@ from crawler.adapters.notices.notification_list import NotificationList
 from crawler.adapters.notices.notification_store import NotificationStore
 from crawler.adapters.notices.recipient_store import RecipientStore
 from crawler.adapters.notices.schedule_store import ScheduleStore
-from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.adapters.notices.webhook_sender import WebhookSender
 from crawler.adapters.operating.live_workers import NOTIFY
 from crawler.domain.notices.mail import Sender
 from crawler.domain.notices.notice import Notifiers
@@ -148,7 +149,7 @@ class Notices:
         if not settings.advise_url or not settings.advise_model:
             return None
         key = settings.advise_key.get_secret_value() if settings.advise_key else None
-        options = webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle)
+        options = direct_options(settings.user_agent, self._app.egress, settings.ca_bundle)
         return Adviser(settings.advise_url, settings.advise_model, options, key=key)
 
     @cached_property
@@ -245,7 +246,7 @@ class Notices:
     @cached_property
     def send_test(self) -> SendTest:
         settings, rule = self._app.settings, self._app.operating.egress_of(NOTIFY)
-        webhook = WebhookSender(webhook_options(settings.user_agent, rule, settings.ca_bundle))
+        webhook = WebhookSender(direct_options(settings.user_agent, rule, settings.ca_bundle))
         return SendTest(
             lambda project: (*self.schedules.notification_urls(project), *self.recipients.apprise_urls(project)),
             Senders(self.mailer, webhook, self.apprise),
@@ -262,7 +263,7 @@ class Notices:
     @cached_property
     def webhook(self) -> WebhookSender:
         settings = self._app.settings
-        return WebhookSender(webhook_options(settings.user_agent, self._app.egress, settings.ca_bundle))
+        return WebhookSender(direct_options(settings.user_agent, self._app.egress, settings.ca_bundle))
 
     @cached_property
     def stored_settings(self) -> NoticeSettingsStore:

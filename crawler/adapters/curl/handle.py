@@ -19,6 +19,8 @@ DNS_CACHE_SECONDS = 600
 """How long libcurl caches a name: longer than our own lookups are kept, so that it never looks up a name itself."""
 
 _RECEIVE_BYTES = 128 * 1024
+_DIRECT_MS = 15_000
+_DIRECT_BYTES = 2000
 # The wheel's libcurl looks for certificates only where one distribution has them.
 _SYSTEM_CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -44,6 +46,14 @@ def trusted_certificates(ca_bundle: Path | None) -> str:
     if ca_bundle is not None:
         return str(ca_bundle)
     return next((path for path in _SYSTEM_CERTIFICATES if Path(path).is_file()), certifi.where())
+
+
+def direct_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
+    """For services and receivers of people's own: without the proxy of page fetches, and little is read of an answer.
+
+    Each caller sets its own time, and its own length where more is to be read.
+    """
+    return TransferOptions(user_agent, rule, _DIRECT_MS, _DIRECT_MS, _DIRECT_BYTES, "", trusted_certificates(ca_bundle))
 
 
 def accepted_encodings() -> str:

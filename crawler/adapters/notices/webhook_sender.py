@@ -4,14 +4,13 @@ Body and signature are made in `domain/notices/webhook.py`.
 """
 
 from io import BytesIO
-from pathlib import Path
 from socket import AF_INET, AF_INET6, socket
 from typing import Any
 
 import pycurl
 
-from crawler.adapters.curl.handle import TransferOptions, new_handle, trusted_certificates
-from crawler.domain.hosts.egress import EgressRule, closed_words
+from crawler.adapters.curl.handle import TransferOptions, new_handle
+from crawler.domain.hosts.egress import closed_words
 from crawler.domain.notices.notice import DeliveryResult
 from crawler.domain.urls.url import parse
 
@@ -20,14 +19,6 @@ KEPT_BYTES = 2000
 READ_BYTES = 256 * 1024
 """Of what a receiver says. Most say little; one that never stops is not listened to for all of its time."""
 GONE = 410
-
-
-def webhook_options(user_agent: str, rule: EgressRule, ca_bundle: Path | None) -> TransferOptions:
-    """How webhooks are sent: without the proxy of page fetches, as receivers are people's own."""
-    milliseconds = SECONDS * 1000
-    return TransferOptions(
-        user_agent, rule, milliseconds, milliseconds, KEPT_BYTES, "", trusted_certificates(ca_bundle)
-    )
 
 
 class WebhookSender:

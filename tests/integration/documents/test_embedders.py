@@ -8,15 +8,15 @@ from socket import socket
 
 import pytest
 
+from crawler.adapters.curl.handle import direct_options
 from crawler.adapters.documents.local_embedder import LocalEmbedder
 from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
-from crawler.adapters.notices.webhook_sender import webhook_options
 from crawler.domain.documents.embedding import Embedder, EmbeddingFailed
 from crawler.domain.hosts.egress import EgressRule
 from tests.embedding_twin import DIMENSION, EmbeddingTwin
 from tests.integration.embedding_server import EmbeddingServer, embedding_server
 
-OPTIONS = webhook_options("tests", EgressRule(), None)
+OPTIONS = direct_options("tests", EgressRule(), None)
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from uuid import UUID
 import psutil
 import pytest
 
+from crawler.adapters.curl.handle import direct_options
 from crawler.adapters.notices import webhook_sender
-from crawler.adapters.notices.webhook_sender import WebhookSender, webhook_options
+from crawler.adapters.notices.webhook_sender import WebhookSender
 from crawler.domain.crawls.crawl import CrawlJob, CrawlType
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.domain.hosts.egress import EgressRule
@@ -222,7 +223,7 @@ def test_a_webhook_to_an_internal_address_cannot_even_be_set(crawler: Engine, ur
 
 def test_a_name_that_leads_inside_is_refused_when_it_is_dialled() -> None:
     with serving(lambda *_: response(b"secret")) as receiver:
-        send = WebhookSender(webhook_options("agent", EgressRule(), None))
+        send = WebhookSender(direct_options("agent", EgressRule(), None))
         answer = send(receiver.url("/", "localhost"), b"{}", {})
         assert (answer.delivered, answer.blocked, receiver.connections) == (False, True, 0)
 
@@ -232,7 +233,7 @@ def test_a_receiver_that_hangs_is_left_after_its_time(monkeypatch: pytest.Monkey
     monkeypatch.setattr(webhook_sender, "SECONDS", 1)
     with serving(lambda *_: time.sleep(30)) as receiver:
         began = time.monotonic()
-        answer = WebhookSender(webhook_options("agent", EgressRule.parse(["127.0.0.0/8"]), None))(
+        answer = WebhookSender(direct_options("agent", EgressRule.parse(["127.0.0.0/8"]), None))(
             receiver.url("/"), b"{}", {}
         )
         assert (answer.delivered, answer.words) == (False, "Not delivered: no answer within 1 s.")
@@ -240,7 +241,7 @@ def test_a_receiver_that_hangs_is_left_after_its_time(monkeypatch: pytest.Monkey
 
 
 def _told(answer: Callable[[socket], bytes | None]) -> DeliveryResult:
-    sender = WebhookSender(webhook_options("test", EgressRule.parse(["127.0.0.0/8"]), None))
+    sender = WebhookSender(direct_options("test", EgressRule.parse(["127.0.0.0/8"]), None))
     with serving(lambda stream, _: answer(stream)) as receiver:
         return sender(receiver.url("/hook"), b"{}", {})
 
