@@ -33,6 +33,7 @@ from crawler.telemetry import configure_logs, logger
 from workers.announce import announce
 from workers.apart import apart
 from workers.broken_worker import EndBroken
+from workers.dropped_messages import hide_contents
 from workers.message_wait import wait_longer, wait_no_more
 from workers.own_queues import take_own_queues
 from workers.places import places
@@ -153,6 +154,7 @@ def _mirror_schedules() -> None:
 @setup_logging.connect
 def _logs(**_: Any) -> None:
     configure_logs(settings.log_level, as_json=settings.log_json)
+    hide_contents()
 
 
 app.autodiscover_tasks(["workers"])

@@ -80,7 +80,7 @@ class Connection:
                 return None
             try:
                 return answer.json()
-            except requests.JSONDecodeError as exc:
+            except (ValueError, RecursionError) as exc:  # no JSON, a number without end, or nested too deep
                 raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
     def listed(self, path: str, kind: type[Kind], **query: Any) -> Iterator[Kind]:
@@ -156,7 +156,7 @@ class Connection:
         status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
         try:
             told = answer.json() if _is_problem(answer) else None
-        except requests.RequestException:
+        except (requests.RequestException, ValueError, RecursionError):
             told = None
         if isinstance(told, dict) and isinstance(told.get("code"), str):
             return problem(status, told["code"], str(told.get("detail") or told["code"]), told, wait)

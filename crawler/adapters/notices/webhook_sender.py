@@ -11,6 +11,7 @@ import pycurl
 
 from crawler.adapters.curl.handle import TransferOptions, new_handle
 from crawler.domain.hosts.egress import closed_words
+from crawler.domain.notices.channels import without_address
 from crawler.domain.notices.notice import DeliveryResult
 from crawler.domain.urls.url import parse
 
@@ -52,8 +53,10 @@ class WebhookSender:
             return DeliveryResult(delivered=False, words=f"Not delivered: {why}."[:KEPT_BYTES], blocked=bool(refused))
         finally:
             curl.close()
-        body_words = said.getvalue()[:KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
-        words = " ".join(part for part in (str(status), _meaning(status), body_words.strip()) if part)
+        body_words = said.getvalue()[: 2 * KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "")
+        # Who may only read sees this, but not the address. It is cut last, so that no part of the address is left.
+        body_words = without_address(body_words, target.href)[:KEPT_BYTES].strip()
+        words = " ".join(part for part in (str(status), _meaning(status), body_words) if part)
         return DeliveryResult(delivered=200 <= status < 300, words=words, gone=status == GONE)
 
 

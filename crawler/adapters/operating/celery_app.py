@@ -74,7 +74,18 @@ def make_celery(settings: Settings) -> Celery:
     )
     if settings.uses_rabbitmq:
         app.conf.update(_rabbitmq_settings(settings))
+    app.on_after_finalize.connect(_drop_tasks_of_celery)
     return app
+
+
+def _drop_tasks_of_celery(sender: Celery, **_: Any) -> None:
+    """Leave none but our own tasks, which bound what a message may cost.
+
+    Celery's run others by the thousand in one message (`celery.starmap`), or themselves again for ever
+    (`celery.chord_unlock`). Nothing of ours needs them.
+    """
+    for name in [name for name in sender.tasks if name.startswith("celery.")]:
+        sender.tasks.unregister(name)
 
 
 def _task_settings(settings: Settings, hard_limit: int) -> dict[str, Any]:

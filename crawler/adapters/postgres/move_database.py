@@ -17,8 +17,8 @@ from crawler.adapters.postgres.tables import metadata
 from crawler.errors import Conflict, Unavailable
 
 PATIENCE_SECONDS = 3.0
-_FILLED_BY_USE = ("crawl_jobs", "crawled_pages", "crawl_queue", "documents")
-"""A database in which one of these has rows is in use."""
+_FILLED_BY_USE = ("projects", "categories", "crawl_jobs", "crawled_pages", "crawl_queue", "documents")
+"""A database in which one of these has rows is in use: by crawls, or only by what somebody set up for them."""
 
 
 class Moved(NamedTuple):
@@ -54,7 +54,7 @@ def move_database(source: Engine, target: Engine, tell: Callable[[str], None] = 
 def _refuse_filled(new: Connection) -> None:
     for name in _FILLED_BY_USE:
         if new.execute(text(f"SELECT EXISTS (SELECT 1 FROM {name})")).scalar_one():  # noqa: S608 - our own names
-            raise Conflict("The database to move to has crawls of its own; name an empty one.")
+            raise Conflict("The database to move to has projects or crawls of its own; name an empty one.")
 
 
 def _refuse_used(old: Connection) -> None:

@@ -4,15 +4,20 @@ shown those of webhooks either."""
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from html import escape
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from crawler.domain.hosts.egress import EgressRule
 
 MOST_URLS = 10
 LONGEST_URL = 1000
+SHORTEST_TOKEN = 12
+"""Characters of a part of an address that may open doors by itself."""
+HIDDEN = "***"
 
 _SHAPE = re.compile(r"([a-z0-9][a-z0-9+.-]{0,30})://[\x21-\x7e]*", re.IGNORECASE).fullmatch
+_BETWEEN_PARTS = re.compile("[/&=]")
 _ANY_HOST = frozenset({"json", "jsons", "xml", "xmls", "form", "forms", "apprise", "apprises"})
 _MAIL = frozenset({"mailto", "mailtos"})
 _THIS_MACHINE = frozenset(
@@ -29,7 +34,18 @@ def masked(url: str) -> str:
 def origin_shown(url: str) -> str:
     """Where a webhook leads, without what follows: `https://hooks.example.org/***`."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/***"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/{HIDDEN}"
+
+
+def without_address(said: str, url: str) -> str:
+    """What a receiver answers, without its own address: error pages repeat it (`Cannot POST /hooks/…`)."""
+    _, _, path, query, _ = urlsplit(url)
+    tokens = [part for part in _BETWEEN_PARTS.split(f"{path}&{query}") if len(part) >= SHORTEST_TOKEN]
+    written = [text for text in (f"{path}?{query}", path, f"?{query}", *tokens) if len(text) > 1]
+    spelled = {form for text in written for form in (text, unquote(text), escape(text), escape(unquote(text)))}
+    for text in sorted(spelled, key=len, reverse=True):
+        said = said.replace(text, HIDDEN)
+    return said
 
 
 def unmasked(given: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:

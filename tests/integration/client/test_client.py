@@ -307,7 +307,7 @@ def test_a_service_that_misses_a_server_says_which(stage: Stage, door: Door) -> 
     assert (health.ok, health.checks[0].name, len(door.seen)) == (False, "redis", 1)
 
 
-@pytest.mark.parametrize("body", [b"<html>hello</html>", b'{"items": 3}', b"[]"])
+@pytest.mark.parametrize("body", [b"<html>hello</html>", b'{"items": 3}', b"[]", b"[" * 99_999, b"9" * 9_999])
 def test_something_else_than_the_service_is_told_as_such(stage: Stage, door: Door, body: bytes) -> None:
     with stage.client(door.address) as client:
         for call in (lambda: client.settings(), lambda: list(client.projects.all())):

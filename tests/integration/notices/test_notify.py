@@ -246,6 +246,11 @@ def _told(answer: Callable[[socket], bytes | None]) -> DeliveryResult:
         return sender(receiver.url("/hook"), b"{}", {})
 
 
+def test_an_error_page_that_repeats_the_address_is_kept_without_it() -> None:
+    """Who may only read is shown the answer, but not the address."""
+    assert _told(lambda _: response(b"Cannot POST /hook", "404 Not Found")).words == "404 Cannot POST ***"
+
+
 @pytest.mark.parametrize("packed", [bomb("gzip"), nothing_packed(GIGABYTE)], ids=["zeros", "nothing"])
 def test_what_a_receiver_packs_is_not_unpacked(packed: bytes) -> None:
     begun = time.process_time()

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from crawler.adapters.postgres.database import connect, transaction
 from crawler.adapters.postgres.move_database import move_database
+from crawler.adapters.postgres.schema import migrate
 from crawler.adapters.postgres.tables import metadata
 from crawler.domain.hosts.credentials import CredentialKind
 from crawler.entrypoints.cli.app import cli
@@ -73,8 +74,25 @@ def test_nothing_is_moved_while_something_runs(crawler: Engine, target: Database
 def test_a_database_in_use_is_not_overwritten(crawler: Engine, site: Site, target: Database) -> None:
     crawler.crawl(site.url(), max_pages=1)
     move_database(crawler.tools.database, target)
-    with pytest.raises(Conflict, match="has crawls of its own"):
+    with pytest.raises(Conflict, match="has projects or crawls of its own"):
         move_database(crawler.tools.database, target)
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "INSERT INTO projects (id, name) VALUES (gen_random_uuid(), 'with schedules and credentials')",
+        "INSERT INTO categories (name) VALUES ('hotel')",
+    ],
+)
+def test_what_was_set_up_before_any_crawl_is_not_overwritten(crawler: Engine, target: Database, filled: str) -> None:
+    migrate(target)
+    with transaction(target) as db:
+        db.execute(text(filled))
+    before = rows(target)
+    with pytest.raises(Conflict, match="has projects or crawls of its own"):
+        move_database(crawler.tools.database, target)
+    assert rows(target) == before
 
 
 @pytest.mark.further

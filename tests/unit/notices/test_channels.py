@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.domain.hosts.egress import EgressRule
-from crawler.domain.notices.channels import masked, unmasked, why_refused
+from crawler.domain.notices.channels import masked, unmasked, why_refused, without_address
 
 SLACK = "slack://T0123/B4567/s3cr3ts3cr3t/#ops"
 
@@ -14,6 +14,24 @@ def test_a_mask_tells_urls_apart_and_tells_nothing_of_them() -> None:
     assert mask != masked(SLACK + "2")
     for piece in ("T0123", "B4567", "s3cr3t", "ops"):
         assert piece not in mask
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("<pre>Cannot POST /hooks/s3cr3ts3cr3t</pre>", "<pre>Cannot POST ***</pre>"),
+        (
+            "The requested URL /hooks/s3cr3ts3cr3t?key=a%26b&amp;to=x was not found.",
+            "The requested URL *** was not found.",
+        ),
+        ("no /hooks/s3cr3ts3cr3t?key=a&b&to=x", "no ***"),
+        ("unknown token: s3cr3ts3cr3t", "unknown token: ***"),
+        ('{"hooks": "ok"}', '{"hooks": "ok"}'),
+    ],
+)
+def test_what_a_receiver_answers_does_not_repeat_its_address(said: str, left: str) -> None:
+    assert without_address(said, "https://a.example/hooks/s3cr3ts3cr3t?key=a%26b&to=x") == left
+    assert without_address(said, "https://a.example/") == said
 
 
 def test_a_mask_that_is_sent_back_keeps_what_it_hides() -> None:

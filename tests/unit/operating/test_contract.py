@@ -48,6 +48,13 @@ class Flaky:
         return "done"
 
 
+def test_nobody_can_send_us_tasks_of_celery_itself() -> None:
+    """They run ours by the thousand in one message, or themselves again for ever."""
+    app = make_celery(Settings(redis_url="redis://localhost"))
+    app.task(name="crawler.some_task", shared=False)(Flaky(0).__call__)
+    assert list(app.tasks) == ["crawler.some_task"]
+
+
 def test_a_start_waits_for_a_server_that_comes_back(make_task: MakeTask) -> None:
     flaky = Flaky(2)
     assert make_task(flaky, patient=True).apply().get() == "done"
