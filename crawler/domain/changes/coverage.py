@@ -2,7 +2,7 @@
 
 A run that could compare too few of them has not done its work, though it ended well: it counts as failed when notices
 are sent (`domain/notices/notice.py`). Pages that are gone, that the rules leave out now, or for which max_pages had no
-room, are not missing here: that is news of another kind, or the user's own wish.
+room, are not missing here: that is news of another kind, or the user's own wish. What was left out by a guess is said.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -27,6 +27,7 @@ from crawler.domain.changes.coverage_words import (
     limited_words,
     no_room_words,
     unlinked_words,
+    views_words,
 )
 from crawler.domain.changes.removals import LostPage, Removal, leads_to
 from crawler.domain.changes.sign_ins import BY_NAME, SignIns
@@ -157,6 +158,8 @@ class Found(NamedTuple):
     """Views behind a `#`, which are no pages."""
     given_up: Sequence[str] = ()
     """Addresses that nothing leads to and that crawls asked for in vain: this one was the first that did not."""
+    views: Sequence[str] = ()
+    """Pages of the crawl before that are left out now, because they seem to show others in another way."""
 
 
 NOTHING_FOUND = Found()
@@ -181,6 +184,7 @@ def cover(changes: Changes, found: Found = NOTHING_FOUND) -> Coverage:
     sentences += [limited_words(len(no_room))] if no_room and not is_accident else []
     sentences += [no_room_words(found.new_without_room)] if found.new_without_room else []
     sentences += [given_up_words(found.given_up)] if found.given_up else []
+    sentences += [views_words(found.views)] if found.views else []
     sentences += [hash_views_words(found.hash_views)] if found.hash_views else []
     return Coverage(
         **told,

@@ -79,6 +79,15 @@ def given_up_words(urls: Sequence[str]) -> str:
     return f"Nothing links to {named}, which could not be compared for several crawls: they are no longer asked for."
 
 
+def views_words(urls: Sequence[str]) -> str:
+    """The last that is heard of pages that a learned parameter leaves out."""
+    ends = "query_params or meaningful_params changes it."
+    if len(urls) == 1:
+        return f"{urls[0]} is taken for a known page shown in another way: it is no longer watched. {ends}"
+    named = f"{urls[0]} and {len(urls) - 1:,} other {'page' if len(urls) == 2 else 'pages'} of the crawl before"
+    return f"{named} are taken for known pages shown in another way: they are no longer watched. {ends}"
+
+
 def hash_views_words(views: int) -> str:
     if views == 1:
         return "1 view behind a # (#/…) is not crawled as a page of its own: what changes there is not seen."

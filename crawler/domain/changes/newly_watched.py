@@ -1,9 +1,11 @@
-"""Pages that are met for the first time because more of the site is watched: they were not made since."""
+"""Pages that are met for the first time because more of the site is watched: they were not made since. And those that
+are no longer watched, though nobody said so."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from crawler.domain.changes.removals import Key
+from crawler.domain.changes.removals import Key, LostPage, Removal
+from crawler.domain.urls.url import QueryRule, Url, read
 
 
 def found_through(watched: Iterable[str], parents: Mapping[str, str], key_of: Key) -> set[str]:
@@ -22,3 +24,12 @@ def found_through(watched: Iterable[str], parents: Mapping[str, str], key_of: Ke
         waiting += children
         found.update(children)
     return found
+
+
+def left_out_views(lost: Iterable[LostPage], rule: QueryRule) -> list[str]:
+    """URLs of pages that the crawl before had, and this one takes for known pages shown in another way.
+
+    That is our own guess. What patterns leave out is the user's wish.
+    """
+    excluded = (page.url for page in lost if page.kind is Removal.EXCLUDED)
+    return [href for href in excluded if isinstance(url := read(href), Url) and rule.view(url)]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.noise.ages import is_younger
+from crawler.domain.noise.bare_ages import aged
 from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import Columns, line_words
@@ -241,6 +242,13 @@ def _is_order(edits: list[BlockEdit]) -> bool:
 
 
 def _only_ages(edit: BlockEdit, moments: Moments) -> bool:
+    """Whether nothing but ages went on with the clock, said to be ages (`3 minutes ago`) or not (`3 min.`).
+
+    What goes on so is no noise: an age of another moment is how a list says that something happened.
+    """
+    bare = aged(*_texts(edit), moments)
+    if bare is not None and bare.agrees:
+        return True
     values = _values(edit) if max(map(len, _texts(edit))) <= LONGEST_LINE else None
     return bool(values) and not _but_ages(values or [], moments)
 

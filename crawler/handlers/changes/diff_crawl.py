@@ -25,7 +25,7 @@ from crawler.domain.changes.coverage import Found, cover, is_failing, sign_in_pl
 from crawler.domain.changes.feed import CHANGED_PAGES, LINES, feed_pages
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.changes.new_walls import only_walls
-from crawler.domain.changes.newly_watched import found_through
+from crawler.domain.changes.newly_watched import found_through, left_out_views
 from crawler.domain.changes.page_digest import PageDigest
 from crawler.domain.changes.readdressed import NewAddress, two_pages
 from crawler.domain.changes.removals import COUNTED
@@ -37,6 +37,7 @@ from crawler.domain.judging import Judge, Look, OpenJudge, go_on
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.signals import lane_of
 from crawler.domain.urls.keys import keys_of
+from crawler.domain.urls.url import QueryRule
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.settle_documents import SettleDocuments
 
@@ -163,6 +164,7 @@ class DiffCrawl:
             is_nofollow=bool(crawl.stats.get("nofollow_links")),
             new_without_room=self._ledger.count_without_room(crawl.id, baseline.id) if is_limited else 0,
             hash_views=crawl.stats.get("by_reason", {}).get(Reason.HASH_ROUTE, 0),
+            views=left_out_views(filtered.changes.lost, QueryRule.of(crawl.config)),
             given_up=self._probes.given_up(crawl.id, baseline.id, was_blind=is_failing(baseline.change_summary)),
         )
         summary = change_summary(

@@ -205,3 +205,14 @@ def test_pages_that_are_given_up_are_named() -> None:
     told = cover(NO_CHANGES, Found(given_up=urls))
     assert (told.given_up, told.given_up_urls) == (3, tuple(urls))
     assert str(told.sentence).startswith("Nothing links to https://e.org/a and 2 other pages, which could not")
+
+
+def test_pages_that_are_taken_for_views_of_others_now_are_said_and_alarm_nobody() -> None:
+    told = covered(3, *lost(40, None, kind=Removal.EXCLUDED), views=urls(40, "lost/"))
+    assert (told.expected, told.failing) == (3, False)
+    assert told.sentence == (
+        "https://e.org/lost/0 and 39 other pages of the crawl before are taken for known pages shown in another way: "
+        "they are no longer watched. query_params or meaningful_params changes it."
+    )
+    one = covered(3, *lost(1, None, kind=Removal.EXCLUDED), views=urls(1, "lost/"))
+    assert str(one.sentence).startswith("https://e.org/lost/0 is taken for a known page shown in another way: it is no")

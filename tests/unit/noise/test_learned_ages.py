@@ -48,6 +48,26 @@ def test_an_age_of_another_moment_at_each_look_is_learned() -> None:
     assert learned(*map(BACKUP.format, ("20 seconds ago", "3 seconds ago", "41 seconds ago")))
 
 
+IDLE = """<table class='list'><tr><th>Name</th><th>Idle</th></tr><tr><td>ledger</td><td>{}</td></tr></table>"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "before", "later"),
+    [("16 min.", "17 min.", "9 min.", "0 min."), ("59 minutes", "1 hour", "12 minutes", "3 minutes")],
+)
+def test_an_age_without_ago_that_goes_on_with_the_clock_is_not_learned(
+    first: str, second: str, before: str, later: str
+) -> None:
+    rules = learned(*map(IDLE.format, (first, second, before)))
+    moments = Moments(AT, AT + timedelta(minutes=20))
+    page = apply_noise_rules(blocks(IDLE.format(second)), blocks(IDLE.format(later)), rule_set(rules), moments=moments)
+    assert (rules, [edit.added.text for edit in page.edits if edit.added]) == ([], [later])
+
+
+def test_a_length_of_time_that_is_another_at_each_look_is_learned() -> None:
+    assert learned(*map(IDLE.format, ("16 min.", "3 min.", "9 min.")))
+
+
 def test_beside_an_age_another_value_is_learned_alone() -> None:
     first, second, before = (
         SEEN.format(age, files)
