@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from crawler.domain.diffs.block_diff import BlockEdit
-from crawler.domain.noise.bare_ages import age_texts
+from crawler.domain.noise.bare_ages import age_texts, aged
 from crawler.domain.noise.builtin import AGE, OF_FETCH
 from crawler.domain.noise.learned_rule import ANYWHERE, names_a_line
 from crawler.domain.noise.moments import read_moment
@@ -55,8 +55,15 @@ def lines_to_confirm(pages: Mapping[str, FilteredPage]) -> dict[LineKey, list[st
 
 def moves(page: FilteredPage) -> Moves:
     """Which lines of a page moved between two looks at it, and whether as the clock did."""
-    found = {key: False for edit in page.edits if (key := clock_key(edit))}
+    moved = [edit for edit in page.edits if not _says_nothing(edit, page)]
+    found = {key: False for edit in moved if (key := clock_key(edit))}
     return found | dict.fromkeys(suspected(page), True)
+
+
+def _says_nothing(edit: BlockEdit, page: FilteredPage) -> bool:
+    """Whether an age went on as it may have, too early to show that it is one: a minute ended between two looks."""
+    age = aged(*texts_of(edit), page.moments)
+    return age is not None and age.agrees and not age.is_telling
 
 
 def confirmed(

@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, moves
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.template_changes import LineKey
 from tests.unit.noise.pages import blocks
 
@@ -176,3 +177,11 @@ def test_an_age_among_others_is_known_by_its_row() -> None:
     assert confirmed(asked, {"/": seen}) == set(asked)
     seen = moved_before(page, blocks(rows("9d", "3d", "2d")), AT - timedelta(hours=30))
     assert confirmed(asked, {"/": seen}) == set()
+
+
+@pytest.mark.parametrize(("second", "told"), [("22 min.", []), ("4 min.", [False])])
+def test_a_minute_that_ends_between_two_looks_does_not_tell_against_an_age(second: str, told: list[bool]) -> None:
+    at = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
+    first, later = (blocks(f"<p class='idle'>{age}</p>") for age in ("21 min.", second))
+    looks = apply_noise_rules(first, later, RuleSet.of([]), moments=Moments(at, at + timedelta(seconds=12)))
+    assert list(moves(looks).values()) == told
