@@ -147,7 +147,8 @@ class ProbeStore:
         """Keep what the baseline saw at these addresses as earlier versions of the pages that this crawl has there.
 
         It took each for another page: it only looked at it, or kept it under the key of that page. Whether each page
-        still says the same, as far as that is known without reading it. Writing it twice writes the same rows.
+        still says the same, as far as that is known without reading it; none of a page that was fetched in another way
+        then. Writing it twice writes the same rows.
         """
         given = {"crawl": crawl_id, "before": baseline_id, "urls": list(urls)}
         with transaction(self._engine) as connection:
@@ -158,7 +159,7 @@ class ProbeStore:
             ]
             if rows:
                 connection.execute(text(_ADOPT), rows)
-        return {look.url: bytes(look.content_hash) == _bytes(look.now) for look in looks}
+        return {look.url: bytes(look.content_hash) == _bytes(look.now) for look in looks if look.same_way}
 
     def second_looks(self, crawl_id: UUID) -> Iterator[tuple[str, UUID]]:
         """Normalized URL and snapshot of the second fetch, for each page that was fetched twice.
@@ -348,7 +349,8 @@ WITH looks AS (
     FROM crawl_discovered_urls b JOIN page_versions o ON o.id = b.version_id
     WHERE b.crawl_job_id = :before AND b.url = ANY(:urls) AND b.fetch_state = 'done'
 )
-SELECT DISTINCT ON (u.url) u.content_hash AS now, v.page_id, looks.*
+SELECT DISTINCT ON (u.url) u.content_hash AS now, v.page_id, looks.*,
+    looks.crawl_method IN (v.crawl_method, CASE WHEN u.rendering ? 'light_copy' THEN 'lightweight' END) AS same_way
 FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = u.version_id
 JOIN looks ON looks.url = u.url AND looks.normalized_url <> u.normalized_url

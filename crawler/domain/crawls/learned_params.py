@@ -44,6 +44,8 @@ class LearnedParam(BaseModel):
     lasting: bool = Field(default=True, description="False: for one crawl, because it was not tried")
 
 
+NAMED_PATHS = 3
+"""Of those of which the same is told: a wiki has as many as it has pages."""
 _TOLD = {
     ParamRole.KEPT: ("tells pages apart, so it is kept", "tell pages apart, so they are kept"),
     ParamRole.DROPPED: (
@@ -75,21 +77,26 @@ _LATE = {
 def told_params(params: Iterable[LearnedParam]) -> list[str]:
     """What a crawl tells of parameters, all of them: what it found out, then what it had no time to find out.
 
-    Sentences without their ends; parameters of a path of which the same was found share one.
+    Sentences without their ends; parameters of a path of which the same was found share one, and so do paths.
     """
     known = [one for one in params if one.role is not ParamRole.TRIED]
     told = [*(one for one in known if one.lasting), *(one for one in known if one.why in _LATE)]
-    groups: dict[tuple[str, ParamRole, str], list[str]] = defaultdict(list)
+    names: dict[tuple[str, ParamRole, str], list[str]] = defaultdict(list)
     for one in told:
-        groups[one.path, one.role, one.why].append(one.name)
-    return [_words(names, *group) for group, names in groups.items()]
+        names[one.path, one.role, one.why].append(one.name)
+    paths: dict[tuple[tuple[str, ...], ParamRole, str], list[str]] = defaultdict(list)
+    for (path, role, why), group in names.items():
+        paths[tuple(group), role, why].append(path)
+    return [_words(places, *found) for found, places in paths.items()]
 
 
-def _words(names: Sequence[str], path: str, role: ParamRole, why: str) -> str:
-    where = "all paths" if path == ANY_PATH else path
+def _words(paths: Sequence[str], names: Sequence[str], role: ParamRole, why: str) -> str:
+    where = ["all paths" if path == ANY_PATH else path for path in paths[:NAMED_PATHS]]
+    if others := len(paths) - len(where):
+        where.append(f"{others:,} other {'path' if others == 1 else 'paths'}")
     said = _LATE.get(why) or _TOLD[role]
     reason = f" ({why})" if why and why not in _LATE else ""
-    return f"{_listed([_named(name) for name in names])} in {where} {said[len(names) > 1]}{reason}"
+    return f"{_listed([_named(name) for name in names])} in {_listed(where)} {said[len(names) > 1]}{reason}"
 
 
 def _named(name: str) -> str:

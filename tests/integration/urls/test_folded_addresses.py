@@ -158,6 +158,25 @@ def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: 
         assert told(crawler.again(third)) == (0, 0, 0), "and it is told once"
 
 
+@pytest.mark.further
+def test_what_was_looked_at_without_a_browser_is_not_compared_with_what_one_shows(crawler: Engine) -> None:
+    """An address that was taken for another page, and is rendered now that it is one of its own."""
+    site = Guests()
+    with served(site) as (url, _):
+        second = crawler.again(crawler.crawl(url, use_sitemaps=False))
+        site.by_year = "".join(f"<p>In the year of the {year} the inn was closed</p>" for year in ("flood", "fire"))
+        third = crawler.again(second)
+        looked = [f"{url}guests?by=year"]
+        assert [bool(crawler.tools.engine.probes.adopt_looks(third.id, second.id, looked))] == [True]
+        crawler.rows(
+            "UPDATE page_versions SET crawl_method = 'crawl4ai' WHERE id = (SELECT version_id FROM crawl_discovered_urls"
+            " WHERE crawl_job_id = :crawl AND url = :url) RETURNING id",
+            crawl=third.id,
+            url=looked[0],
+        )
+        assert crawler.tools.engine.probes.adopt_looks(third.id, second.id, looked) == {}
+
+
 class Lamp:
     """One lamp in three colours, which says the same of each; the time differs with each request."""
 
