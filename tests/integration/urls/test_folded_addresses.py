@@ -167,10 +167,10 @@ def test_what_was_looked_at_without_a_browser_is_not_compared_with_what_one_show
         site.by_year = "".join(f"<p>In the year of the {year} the inn was closed</p>" for year in ("flood", "fire"))
         third = crawler.again(second)
         looked = [f"{url}guests?by=year"]
-        assert [bool(crawler.tools.engine.probes.adopt_looks(third.id, second.id, looked))] == [True]
+        assert [*crawler.tools.engine.probes.adopt_looks(third.id, second.id, looked)] == looked
         crawler.rows(
-            "UPDATE page_versions SET crawl_method = 'crawl4ai' WHERE id = (SELECT version_id FROM crawl_discovered_urls"
-            " WHERE crawl_job_id = :crawl AND url = :url) RETURNING id",
+            "UPDATE page_versions SET crawl_method = 'crawl4ai' WHERE id = "
+            "(SELECT version_id FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND url = :url) RETURNING id",
             crawl=third.id,
             url=looked[0],
         )

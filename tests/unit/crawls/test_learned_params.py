@@ -27,14 +27,10 @@ def test_all_parameters_are_named_and_those_alike_in_one_sentence() -> None:
 
 
 def test_paths_of_which_the_same_was_found_share_a_sentence() -> None:
-    pages = [
-        LearnedParam(path=f"/wiki/{n}", name="version", role=ParamRole.DROPPED, why="the pages are alike")
-        for n in range(6)
-    ]
+    pages = [LearnedParam(path=f"/wiki/{n}", name="version", role=ParamRole.DROPPED, why="alike") for n in range(6)]
     other = LearnedParam(path="/list", name="version", role=ParamRole.KEPT, why="titles differ")
     assert told_params([*pages[:2], other, *pages[2:]]) == [
-        "`version` in /wiki/0, /wiki/1, /wiki/2 and 3 other paths does not tell pages apart, so it is left out "
-        "(the pages are alike)",
+        "`version` in /wiki/0, /wiki/1, /wiki/2 and 3 other paths does not tell pages apart, so it is left out (alike)",
         "`version` in /list tells pages apart, so it is kept (titles differ)",
     ]
     assert told_params(pages[:4])[0].startswith("`version` in /wiki/0, /wiki/1, /wiki/2 and 1 other path does not")
