@@ -1,4 +1,4 @@
-"""What people may add to a project has a bound, which is said when it is reached.."""
+"""What people may add to a project has a bound, which is said when it is reached."""
 
 from typing import Any
 
