@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 
 from crawler.adapters.documents.feed import move_to_end
 from crawler.adapters.engine.document_locks import hold_documents, hold_projects
+from crawler.adapters.engine.rows import about_crawls
 from crawler.adapters.postgres.database import Cursor, again_after_deadlock, cursor, transaction
 from crawler.adapters.postgres.fair_claim import FairClaim
 from crawler.adapters.postgres.snapshot_bytes import decompressed
@@ -217,7 +218,7 @@ def _tell_crawls(db: Cursor, turned: Turned) -> None:
     if not ends:
         return
     told = orjson.dumps(sorted(ends, key=lambda end: (end["crawl_id"], end["url"]))).decode()
-    db.execute(_TELL, (told, list({end["crawl_id"] for end in ends})))
+    db.execute(_TELL, {"rows": told, **about_crawls(end["crawl_id"] for end in ends)})
     ingested = Counter(crawl_id for crawl_id, status in db if status == "ingested")
     for crawl_id, count in sorted(ingested.items()):
         db.execute(_COUNT, (count, crawl_id))
@@ -327,9 +328,9 @@ WHERE (c.position, c.config, c.words) IS DISTINCT FROM (excluded.position, exclu
 _CHUNKS_ROW = "(%s::uuid, %s::uuid, %s::uuid, %s, %s::text[], %s, %s, %s, %s)"
 _TELL = """
 UPDATE crawl_urls u SET status = v.status, error_message = coalesce(v.error, u.error_message)
-FROM json_to_recordset(%s) AS v(crawl_id uuid, url text, status text, error text)
+FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, url text, status text, error text)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.url AND u.status = 'pending' AND u.fetch_state = 'done'
-    AND u.crawl_job_id = ANY(%s)
+    AND u.crawl_job_id BETWEEN %(first)s AND %(last)s AND v.crawl_id = ANY(%(crawls)s)
 RETURNING u.crawl_job_id, u.status
 """
 _COUNT = "UPDATE crawl_jobs SET total_ingested = total_ingested + %s WHERE id = %s"

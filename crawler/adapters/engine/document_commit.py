@@ -8,14 +8,17 @@ from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
-from crawler.adapters.engine.rows import as_json, by_key
+from crawler.adapters.engine.rows import about_crawls, as_json, by_key
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import DocumentDue
 
 # A document made of this very version is up to date. One that waits keeps its worker, if it has one; a worker at an
 # older version will find that a newer one is due.
 _DUE = """
-WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, id uuid, page_id uuid)),
+WITH v AS (
+    SELECT * FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, normalized_url text, id uuid, page_id uuid)
+    WHERE v.crawl_id = ANY(%(crawls)s)
+),
 due AS (
     INSERT INTO documents AS d (id, project_id, page_id, url, normalized_url, title, status, due_version_id)
     SELECT DISTINCT ON (v.id) v.id, p.project_id, p.id, p.url, p.normalized_url, p.title, 'pending', p.version_id
@@ -32,7 +35,8 @@ due AS (
 )
 UPDATE crawl_urls u SET document_id = due.id, status = coalesce(due.status, 'skipped')
 FROM v LEFT JOIN due ON due.id = v.id
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.crawl_job_id = ANY(%s)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+    AND u.crawl_job_id BETWEEN %(first)s AND %(last)s
 RETURNING u.crawl_job_id, u.normalized_url, u.document_id, u.status
 """
 _WAITS = """
@@ -51,15 +55,15 @@ WHERE d.id = v.id AND p.noindex AND d.deleted_at IS NULL
 
 _EXISTING = """
 UPDATE crawl_urls u SET document_id = v.id
-FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, id uuid)
+FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, normalized_url text, id uuid)
 WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.reason = 'exists'
-    AND u.crawl_job_id = ANY(%s)
+    AND u.crawl_job_id BETWEEN %(first)s AND %(last)s AND v.crawl_id = ANY(%(crawls)s)
 """
 
 
 def name_existing(db: Cursor, documents: Sequence[DocumentDue]) -> None:
     rows = [{"id": due.id, **due.key._asdict()} for due in sorted(documents, key=by_key)]
-    db.execute(_EXISTING, (as_json(rows), list({due.key.crawl_id for due in documents})))
+    db.execute(_EXISTING, {"rows": as_json(rows), **about_crawls(due.key.crawl_id for due in documents)})
 
 
 def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
@@ -69,7 +73,7 @@ def make_due(db: Cursor, documents: Sequence[DocumentDue]) -> Counter[UUID]:
         return Counter()
     rows = [{"id": d.id, "page_id": d.page_id, **d.key._asdict()} for d in ordered]
     given = as_json(rows)
-    db.execute(_DUE, (given, list({due.key.crawl_id for due in ordered})))
+    db.execute(_DUE, {"rows": given, **about_crawls(due.key.crawl_id for due in ordered)})
     told = db.fetchall()
     waits = [
         {"document_id": document, "crawl_id": crawl_id, "normalized_url": url}

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import orjson
 
-from crawler.adapters.engine.rows import as_json, in_order, insert
+from crawler.adapters.engine.rows import about_crawls, as_json, in_order, insert
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import Batch, Picture, Rendering
 from crawler.domain.rendering.url_shapes import Findings, ShapeBook
@@ -26,8 +26,9 @@ _PICTURES_ROW = "(%s::uuid, %s::bytea, %s::bytea, %s::timestamptz)"
 _RENDERINGS = """
 UPDATE crawl_urls u SET rendering = coalesce(u.rendering, '{}') || v.rendering
     || jsonb_strip_nulls(jsonb_build_object('light_copy', u.rendering -> 'light_copy'))
-FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, rendering jsonb)
-WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.crawl_job_id = ANY(%s)
+FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, normalized_url text, rendering jsonb)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
+    AND u.crawl_job_id BETWEEN %(first)s AND %(last)s AND v.crawl_id = ANY(%(crawls)s)
 """
 
 
@@ -42,7 +43,7 @@ def write_renderings(db: Cursor, batch: Batch) -> None:
 def _note(db: Cursor, renderings: Sequence[Rendering]) -> None:
     if renderings:
         rows = [_noted(rendering) for rendering in in_order(renderings)]
-        db.execute(_RENDERINGS, (as_json(rows), list({row["crawl_id"] for row in rows})))
+        db.execute(_RENDERINGS, {"rows": as_json(rows), **about_crawls(row["crawl_id"] for row in rows)})
 
 
 def _noted(rendering: Rendering) -> dict[str, Any]:

@@ -4,38 +4,33 @@ How a URL ends: `domain/engine/judging.py`. Which links become URLs: `handlers/e
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from crawler.adapters.engine.folded_urls import folded
-from crawler.adapters.engine.rows import as_json, by_key, in_order
+from crawler.adapters.engine.rows import about_crawls, as_json, by_key, in_order
 from crawler.adapters.postgres.database import Cursor
 from crawler.domain.engine.ledger import Depths, Found, Source, UrlEnd, UrlKey
 
-# The crawls are named once more by themselves: so Postgres sees from the start which part of the ledger they are in.
-# The left join finds the depth of URLs that ended before (a repeat after a crash): their children must be
-# queued again, but their page is not written again.
 _END = """
-WITH v AS (SELECT * FROM json_to_recordset(%s) AS v(crawl_id uuid, normalized_url text, state text,
+UPDATE crawl_urls u
+SET fetch_state = v.state, status = NULL, reason = v.reason, rule = coalesce(v.rule, u.rule),
+    attempts = v.attempts, final_url = v.final_url, http_status = v.http_status,
+    content_hash = v.content_hash, version_id = v.version_id, error_message = v.error_message,
+    fetched_at = v.fetched_at
+FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, normalized_url text, state text,
     reason text, rule text, attempts smallint, final_url text, http_status smallint, content_hash bytea,
-    version_id uuid, error_message text, fetched_at timestamptz)),
-ended AS (
-    UPDATE crawl_urls u
-    SET fetch_state = v.state, status = NULL, reason = v.reason, rule = coalesce(v.rule, u.rule),
-        attempts = v.attempts, final_url = v.final_url, http_status = v.http_status,
-        content_hash = v.content_hash, version_id = v.version_id, error_message = v.error_message,
-        fetched_at = v.fetched_at
-    FROM v
-    WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.fetch_state = 'queued'
-        AND u.crawl_job_id = ANY(%s)
-    RETURNING u.crawl_job_id, u.normalized_url, u.depth
-)
-SELECT u.crawl_job_id, u.normalized_url, coalesce(ended.depth, u.depth), ended.depth IS NOT NULL
-FROM v
+    version_id uuid, error_message text, fetched_at timestamptz)
+WHERE u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url AND u.fetch_state = 'queued'
+    AND u.crawl_job_id BETWEEN %(first)s AND %(last)s AND v.crawl_id = ANY(%(crawls)s)
+RETURNING u.crawl_job_id, u.normalized_url, u.depth
+"""
+_DEPTHS = """
+SELECT u.crawl_job_id, u.normalized_url, u.depth
+FROM json_to_recordset(%(rows)s) AS v(crawl_id uuid, normalized_url text)
 JOIN crawl_urls u ON u.crawl_job_id = v.crawl_id AND u.normalized_url = v.normalized_url
-LEFT JOIN ended ON ended.crawl_job_id = v.crawl_id AND ended.normalized_url = v.normalized_url
-WHERE u.crawl_job_id = ANY(%s)
+WHERE u.crawl_job_id BETWEEN %(first)s AND %(last)s AND v.crawl_id = ANY(%(crawls)s)
 """
 _FOUND = """
 INSERT INTO crawl_urls (crawl_job_id, normalized_url, url, depth, priority, seq, fetch_state,
@@ -52,11 +47,17 @@ def end_urls(db: Cursor, ends: Iterable[UrlEnd]) -> tuple[Depths, set[UrlKey]]:
     rows = [_ended(end) for end in in_order(ends)]
     if not rows:
         return {}, set()
-    crawls = list({row["crawl_id"] for row in rows})
-    db.execute(_END, (as_json(rows), crawls, crawls))
-    answer = db.fetchall()
-    depths = {UrlKey(crawl_id, url): depth for crawl_id, url, depth, _ in answer}
-    return depths, {UrlKey(crawl_id, url) for crawl_id, url, _, turned in answer if turned}
+    given = {"rows": as_json(rows), **about_crawls(row["crawl_id"] for row in rows)}
+    turned = _depths(db, _END, given)
+    # Others ended before (a repeat after a crash): their children must be queued again, but their page is not written
+    # again.
+    known = _depths(db, _DEPTHS, given) if len(turned) < len(rows) else {}
+    return known | turned, set(turned)
+
+
+def _depths(db: Cursor, statement: str, given: Mapping[str, Any]) -> Depths:
+    db.execute(statement, given)
+    return {UrlKey(crawl_id, url): depth for crawl_id, url, depth in db}
 
 
 def insert_found(db: Cursor, found: Sequence[Found]) -> dict[UrlKey, str]:
