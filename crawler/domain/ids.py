@@ -21,6 +21,11 @@ def least_id(now_ms: int) -> UUID:
     return UUID(int=(now_ms & 0xFFFFFFFFFFFF) << 80)
 
 
+def time_of(identity: UUID) -> int:
+    """The moment, in milliseconds, for which an id was made."""
+    return identity.int >> 80
+
+
 def ids_that_begin(so: str) -> tuple[UUID, UUID] | None:
     """The least and the greatest id whose text begins so; None if no id does."""
     least = so + _LEAST[len(so) :]

@@ -16,9 +16,9 @@ from sqlalchemy import Engine
 
 from crawler.adapters.documents.feed import move_to_end
 from crawler.adapters.engine.document_locks import hold_documents, hold_projects
-from crawler.adapters.engine.rows import about_crawls
 from crawler.adapters.postgres.database import Cursor, again_after_deadlock, cursor, transaction
 from crawler.adapters.postgres.fair_claim import FairClaim
+from crawler.adapters.postgres.partitions import about_crawls
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.documents.chunking import chunk_ids
 from crawler.domain.documents.document import Failed, Made, Source

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
-from crawler.adapters.engine.rows import about_crawls, as_json, by_key
+from crawler.adapters.engine.rows import as_json, by_key
 from crawler.adapters.postgres.database import Cursor
+from crawler.adapters.postgres.partitions import about_crawls
 from crawler.domain.engine.ledger import DocumentDue
 
 # A document made of this very version is up to date. One that waits keeps its worker, if it has one; a worker at an

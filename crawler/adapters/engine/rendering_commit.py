@@ -10,8 +10,9 @@ from uuid import UUID
 
 import orjson
 
-from crawler.adapters.engine.rows import about_crawls, as_json, in_order, insert
+from crawler.adapters.engine.rows import as_json, in_order, insert
 from crawler.adapters.postgres.database import Cursor
+from crawler.adapters.postgres.partitions import about_crawls
 from crawler.domain.engine.ledger import Batch, Picture, Rendering
 from crawler.domain.rendering.url_shapes import Findings, ShapeBook
 

@@ -9,8 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from crawler.adapters.engine.folded_urls import folded
-from crawler.adapters.engine.rows import about_crawls, as_json, by_key, in_order
+from crawler.adapters.engine.rows import as_json, by_key, in_order
 from crawler.adapters.postgres.database import Cursor
+from crawler.adapters.postgres.partitions import about_crawls
 from crawler.domain.engine.ledger import Depths, Found, Source, UrlEnd, UrlKey
 
 _END = """

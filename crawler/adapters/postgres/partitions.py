@@ -11,7 +11,7 @@ wait for somebody, before Postgres looks for deadlocks, and is tried again later
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg2.errors import CheckViolation, LockNotAvailable, QueryCanceled
@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.ids import least_id
+from crawler.domain.ids import least_id, time_of
 
 log = telemetry.logger(__name__)
 
@@ -30,6 +30,7 @@ _PATIENCE = "900ms"  # Postgres looks for deadlocks after a second
 _LONGEST = "5s"
 _TURN = 0x7061_7274  # any constant: those who make parts take turns
 _MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
+_MS = timedelta(milliseconds=1)
 
 
 class Parted(NamedTuple):
@@ -70,6 +71,21 @@ LEDGER = Parted(
     storage="WITH (fillfactor = 75)",
 )
 REQUESTS = Parted("request_log", "at", timedelta(days=1), 4, datetime.isoformat, "")
+
+
+def about_crawls(crawls: Iterable[UUID]) -> dict[str, Any]:
+    """Values for statements that look up rows of the ledger by their keys, which a list names.
+
+    `first` and `last` say in which parts of the ledger the crawls are, and the list is restricted to its own `crawls`.
+    So Postgres expects many rows in the parts and few in the list, and looks up each by its key. Were a crawl named,
+    Postgres would expect hardly any row of one that it does not know yet, and read all of it for every batch.
+    """
+    named = sorted(set(crawls))
+    width, monday = LEDGER.width // _MS, int(_MONDAY.timestamp() * 1000)
+    begins = [made - (made - monday) % width for made in (time_of(named[0]), time_of(named[-1]))]
+    # In numbers, as an id may have been made without a time, for one that no calendar has.
+    last = min(begins[1] + width, 1 << 48) << 80
+    return {"crawls": named, "first": least_id(max(begins[0], 0)), "last": UUID(int=last - 1)}
 
 
 class Busy(Exception):

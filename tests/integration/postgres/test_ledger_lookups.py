@@ -11,8 +11,10 @@ from crawler.adapters.engine.document_commit import make_due, name_existing
 from crawler.adapters.engine.rendering_commit import write_renderings
 from crawler.adapters.engine.url_commit import end_urls
 from crawler.adapters.postgres.database import Cursor, connect, cursor, transaction
+from crawler.adapters.postgres.partitions import about_crawls
 from crawler.domain.crawls.crawl import FetchState
 from crawler.domain.engine.ledger import Batch, DocumentDue, Rendering, UrlEnd, UrlKey
+from crawler.domain.ids import least_id
 from tests.integration.postgres.test_partitions import NOW, crawl, project
 
 URLS = 5000
@@ -67,6 +69,14 @@ def test_only_the_rows_of_a_batch_are_read(base: Engine, write: Callable[[Cursor
             write(db, [UrlKey(UUID(str(newest)), url) for url in urls])
             assert _read(db) - before <= 3 * BATCH
         connection.rollback()
+
+
+@pytest.mark.parametrize("made", [0, 345_600_000, 1_794_960_000_000, (1 << 48) - 1])
+def test_a_crawl_is_in_its_span_whenever_its_id_was_made(made: int) -> None:
+    ids = [least_id(made), UUID(int=least_id(made).int | (1 << 80) - 1)]
+    span = about_crawls(ids)
+    assert span["crawls"] == ids
+    assert span["first"] <= ids[0] < ids[1] <= span["last"]
 
 
 def _read(db: Cursor) -> int:
