@@ -69,7 +69,11 @@ FROM report_pages WHERE known AND is_html AND {column} IS NULL
 
 
 def _duplicate(column: str) -> str:
-    """Pages that search engines are told not to look at, or to look for elsewhere, take nobody's place."""
+    """Pages that search engines are told not to look at, or to look for elsewhere, take nobody's place.
+
+    By windows and not by a join of the pages with themselves: Postgres expects these conditions to leave few pages, and
+    then it would go through all of them for each.
+    """
     return f"""
 WITH pages AS (
     SELECT r.key, r.url, r.{column} AS text FROM report_pages r
@@ -79,17 +83,16 @@ WITH pages AS (
            OR coalesce(r.canonical, r.header_canonical) = r.url)
 ),
 ranked AS (SELECT *, row_number() OVER (PARTITION BY text ORDER BY key) AS place FROM pages),
-shared AS (
-    SELECT text, count(*) AS n,
-        jsonb_agg(jsonb_build_object('url', url) ORDER BY place) FILTER (WHERE place <= 6) AS first
-    FROM ranked GROUP BY text HAVING count(*) > 1
+grouped AS (
+    SELECT key, url, text, count(*) OVER same AS n,
+        jsonb_agg(jsonb_build_object('url', url, 'place', place)) FILTER (WHERE place <= 6) OVER same AS first
+    FROM ranked WINDOW same AS (PARTITION BY text)
 )
-SELECT p.key, p.url, 'duplicate' AS problem, p.text, s.n AS value,
-    (SELECT coalesce(jsonb_agg(other ORDER BY at), '[]')
-     FROM jsonb_array_elements(s.first) WITH ORDINALITY AS others(other, at)
-     WHERE other ->> 'url' <> p.url AND at <= 6) AS related,
-    s.n - 1 AS related_count
-FROM pages p JOIN shared s ON s.text = p.text
+SELECT key, url, 'duplicate' AS problem, text, n AS value,
+    (SELECT coalesce(jsonb_agg(other - 'place' ORDER BY CAST(other ->> 'place' AS integer)), '[]')
+     FROM jsonb_array_elements(first) AS other WHERE other ->> 'url' <> url) AS related,
+    n - 1 AS related_count
+FROM grouped WHERE n > 1
 """  # noqa: S608 - our own words
 
 

@@ -6,7 +6,8 @@ too, a crawl without any gets a slot of the one that holds the most, whose oldes
 slot of a crawl is taken once in a while, and then it gets none of those that are kept: slow pages get done, too.
 
 To receive and unpack a large body takes the process a while, and hundreds of them may come at the same moment. So
-crawls that had one have few slots, all of them together as well.
+crawls whose bodies are large on average have few slots, all of them together as well. A few large pages among many
+small ones, as manuals and archives have them, do not make a crawl slow.
 """
 
 import time
@@ -17,15 +18,19 @@ from uuid import UUID
 
 from crawler.domain.crawls.frontier import Kind
 from crawler.handlers.engine.few_slots import Holding
-from crawler.handlers.engine.remembered_crawls import RememberedCrawls
+from crawler.handlers.engine.remembered_crawls import MOST_REMEMBERED, RememberedCrawls
 
 KEPT_SHARE = 4
 """One in so many slots is kept for crawls that hold none in the shift."""
 GIVE_WAY_SECONDS = 3.0
 """A request that holds its slot for so long has to give way to others. Most take far less than a second."""
 
-LARGE_BYTES = 1024 * 1024
-LARGE_SITEMAP_BYTES = 10 * LARGE_BYTES
+LARGE_BYTES = 512 * 1024
+"""A crawl whose bodies have so many on average has large ones…"""
+AVERAGE_OF = 32
+"""…of about so many of its last ones."""
+SITEMAP_SHARE = 20
+"""Sitemaps come packed from the fetcher, so that each of their bytes takes it less time: so many count as one."""
 MOST_LARGE = 32
 """Slots for crawls whose bodies are large…"""
 MOST_LARGE_EACH = 4
@@ -42,14 +47,24 @@ class ManySlots:
     _gave_way: RememberedCrawls = field(init=False)
     """Crawls whose only request gave way."""
     _large: RememberedCrawls = field(init=False)
+    _sizes: dict[UUID, tuple[float, int]] = field(default_factory=dict)
+    """The average size of each crawl's bodies, and of how many."""
 
     def __post_init__(self) -> None:
         self._gave_way, self._large = RememberedCrawls(self.monotonic), RememberedCrawls(self.monotonic)
 
     def note(self, crawl_id: UUID, size: int, kind: Kind = Kind.PAGE) -> None:
         """A response of this crawl has a body of so many bytes."""
-        if size >= (LARGE_SITEMAP_BYTES if kind is Kind.SITEMAP else LARGE_BYTES):
+        average, number = self._sizes.pop(crawl_id, (0.0, 0))
+        number = min(number + 1, AVERAGE_OF)
+        average += ((size / SITEMAP_SHARE if kind is Kind.SITEMAP else size) - average) / number
+        self._sizes[crawl_id] = average, number
+        if len(self._sizes) > MOST_REMEMBERED:
+            del self._sizes[next(iter(self._sizes))]
+        if average >= LARGE_BYTES:
             self._large.add(crawl_id)
+        else:
+            self._large.forget(crawl_id)
 
     def large(self) -> set[UUID]:
         """Crawls whose bodies are large."""

@@ -7,14 +7,15 @@ import pytest
 from crawler.domain.crawls.frontier import Kind
 from crawler.handlers.engine.few_slots import Holding
 from crawler.handlers.engine.many_slots import (
+    AVERAGE_OF,
     GIVE_WAY_SECONDS,
     LARGE_BYTES,
-    LARGE_SITEMAP_BYTES,
     MOST_LARGE,
     MOST_LARGE_EACH,
+    SITEMAP_SHARE,
     ManySlots,
 )
-from crawler.handlers.engine.remembered_crawls import REMEMBERED_SECONDS
+from crawler.handlers.engine.remembered_crawls import MOST_REMEMBERED, REMEMBERED_SECONDS
 
 LARGE, SMALL, STRANGER = uuid4(), uuid4(), uuid4()
 LONG = GIVE_WAY_SECONDS
@@ -72,13 +73,37 @@ def test_crawls_whose_bodies_are_large_have_few_slots() -> None:
     slots = ManySlots(clock)
     slots.note(SMALL, LARGE_BYTES - 1)
     slots.note(LARGE, LARGE_BYTES)
-    slots.note(LARGE, 10)
     assert slots.large() == {LARGE}
     pairs = [(LARGE, "a")]
     assert slots.allowed_large(pairs, _held(SMALL, *[0.0] * 100)) == (pairs, MOST_LARGE_EACH)
     assert slots.allowed_large(pairs, _held(LARGE, *[0.0] * MOST_LARGE_EACH)) == ([], MOST_LARGE_EACH)
     clock.now += REMEMBERED_SECONDS + 1
     assert not slots.large()
+
+
+def test_some_large_pages_among_small_ones_cost_a_crawl_no_slots() -> None:
+    """The manual of Python has an index of two megabytes, and pages of a hundred kilobytes."""
+    slots = ManySlots()
+    for number in range(3 * AVERAGE_OF):
+        slots.note(SMALL, 5 * LARGE_BYTES if number % (AVERAGE_OF // 2) == 15 else LARGE_BYTES // 8)
+        assert not slots.large()
+
+
+def test_bodies_become_large_and_small_again() -> None:
+    slots = ManySlots()
+    told = []
+    for size in (100, 10 * LARGE_BYTES, 100):
+        for _ in range(4 * AVERAGE_OF):
+            slots.note(LARGE, size)
+        told.append(slots.large())
+    assert told == [set(), {LARGE}, set()]
+
+
+def test_sizes_of_ever_more_crawls_are_not_kept() -> None:
+    slots = ManySlots()
+    for _ in range(MOST_REMEMBERED + 10):
+        slots.note(uuid4(), LARGE_BYTES)
+    assert len(slots._sizes) == len(slots.large()) == MOST_REMEMBERED
 
 
 def test_all_crawls_whose_bodies_are_large_have_few_slots_together() -> None:
@@ -93,6 +118,6 @@ def test_all_crawls_whose_bodies_are_large_have_few_slots_together() -> None:
 
 def test_sitemaps_may_be_larger() -> None:
     slots = ManySlots()
-    slots.note(SMALL, LARGE_SITEMAP_BYTES - 1, Kind.SITEMAP)
-    slots.note(LARGE, LARGE_SITEMAP_BYTES, Kind.SITEMAP)
+    slots.note(SMALL, SITEMAP_SHARE * LARGE_BYTES - 1, Kind.SITEMAP)
+    slots.note(LARGE, SITEMAP_SHARE * LARGE_BYTES, Kind.SITEMAP)
     assert slots.large() == {LARGE}
