@@ -1,6 +1,7 @@
 """The service's doors are shut unless a key opens them, and say so in one shape."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,8 +14,10 @@ from tests.databases import MakeDatabase
 
 
 @pytest.fixture
-def service(make_migrated_database: MakeDatabase, redis_url: str) -> Iterator[tuple[TestClient, dict[str, str]]]:
-    tools = build(load_settings(database_url=make_migrated_database(), redis_url=redis_url))
+def service(
+    make_migrated_database: MakeDatabase, redis_url: str, tmp_path: Path
+) -> Iterator[tuple[TestClient, dict[str, str]]]:
+    tools = build(load_settings(database_url=make_migrated_database(), redis_url=redis_url, data_dir=tmp_path))
     key, secret = ApiKey.issue(name="test", scope=Scope.ADMIN, now=tools.clock())
     tools.store.add_key(key)
     with TestClient(create_app(tools)) as client:
@@ -39,8 +42,9 @@ def test_only_the_liveness_probe_is_open(service: tuple[TestClient, dict[str, st
     assert "crawler_pages" in client.get("/api/v1/metrics", headers=key).text
 
 
-def test_without_its_database_the_service_says_so() -> None:
-    tools = build(load_settings(database_url="postgresql://u:hunter2@127.0.0.1:1/x", redis_url="redis://127.0.0.1:1/0"))
+def test_without_its_database_the_service_says_so(tmp_path: Path) -> None:
+    nobody = {"database_url": "postgresql://u:hunter2@127.0.0.1:1/x", "redis_url": "redis://127.0.0.1:1/0"}
+    tools = build(load_settings(**nobody, data_dir=tmp_path))
     with TestClient(create_app(tools)) as client:
         assert client.get("/api/v1/health/live").status_code == 200
         answer = client.get("/api/v1/health", headers={"Authorization": "Bearer x"})
