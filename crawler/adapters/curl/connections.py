@@ -41,7 +41,8 @@ class Connections:
 
 
 def _ends_of(descriptor: int) -> Ends | None:
-    """None for what is no connection."""
+    """None for what is no connection over a network, such as a file, or one to a server of ours on this machine."""
     with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as copy:
-        return Ends(*copy.getpeername()[:2], *copy.getsockname()[:2])
+        if copy.family in {socket.AF_INET, socket.AF_INET6}:
+            return Ends(*copy.getpeername()[:2], *copy.getsockname()[:2])
     return None
