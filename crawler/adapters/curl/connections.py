@@ -28,7 +28,7 @@ class Connections:
         self._descriptors.add(descriptor)
 
     def cut(self, ends: Ends) -> None:
-        """Put a socket that leads nowhere in its place: what has arrived is never read. libcurl closes it as its own."""
+        """Put a socket that leads nowhere in its place, so that what has arrived is never read; libcurl closes it."""
         for descriptor in list(self._descriptors):
             found = _ends_of(descriptor)
             if found is None:

@@ -18,6 +18,7 @@ Retries: `domain/retries.py`.
 import resource
 import select
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -262,19 +263,16 @@ class CurlFetcher:
         if what == pycurl.POLL_REMOVE:
             self._watched.discard(descriptor)
             self._turns.forget(descriptor)
-            try:
+            with suppress(OSError):  # already closed: the kernel has removed it by itself
                 self._epoll.unregister(descriptor)
-            except OSError:
-                pass  # already closed: the kernel has removed it by itself
-            return
-        if descriptor in self._watched:
+        elif descriptor in self._watched:
             try:
                 self._epoll.modify(descriptor, _EVENTS[what])
-                return
-            except FileNotFoundError:
-                pass  # the connection was cut: another socket has its number
-        self._watched.add(descriptor)
-        self._epoll.register(descriptor, _EVENTS[what])
+            except FileNotFoundError:  # the connection was cut: another socket has its number
+                self._epoll.register(descriptor, _EVENTS[what])
+        else:
+            self._watched.add(descriptor)
+            self._epoll.register(descriptor, _EVENTS[what])
 
     def _set_timer(self, timeout_ms: int) -> None:
         self._timer_at = None if timeout_ms < 0 else monotonic() + timeout_ms / 1000
