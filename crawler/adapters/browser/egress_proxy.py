@@ -20,6 +20,7 @@ from crawler.adapters.browser.pinned_dial import MAX_HEAD_BYTES, Dialer, DialFai
 from crawler.adapters.browser.proxy_heads import ProxyRequest, is_interim, last_of_connection, parse_request, refusal
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
 from crawler.adapters.curl.name_lookup import LookupFunction, pinned_lookup, system_lookup
+from crawler.adapters.curl.transfer import MAX_INTERIM_ANSWERS
 from crawler.domain.hosts.egress import EgressRule, Target
 from crawler.domain.reasons import Reason
 from crawler.errors import EgressRefused
@@ -44,6 +45,10 @@ class Endpoint(NamedTuple):
 class Failure(NamedTuple):
     reason: Reason
     message: str
+
+
+class _EndlessInterim(Exception):
+    """A site keeps saying that its answer is still to come. To pass that on costs more than to say it."""
 
 
 class EgressProxy:
@@ -209,16 +214,25 @@ class Door:
 
     async def _answer(self, writer: asyncio.StreamWriter, link: Link, endpoint: Endpoint) -> None:
         try:
-            head = await link.reader.readuntil(b"\r\n\r\n")
-            while is_interim(head):
-                writer.write(head)
-                head = await link.reader.readuntil(b"\r\n\r\n")
-        except asyncio.LimitOverrunError:
-            self.failures[endpoint] = Failure(Reason.PROTOCOL, "The answer's head is too large or is none.")
+            head = await self._final_head(writer, link)
+        except (asyncio.LimitOverrunError, _EndlessInterim) as exc:
+            endless = isinstance(exc, _EndlessInterim)
+            words = "There are too many interim answers." if endless else "The answer's head is too large or is none."
+            self.failures[endpoint] = Failure(Reason.PROTOCOL, words)
             writer.write(refusal(Reason.PROTOCOL))
             return
         writer.write(last_of_connection(head))
         await self._pump(link.reader, writer)
+
+    async def _final_head(self, writer: asyncio.StreamWriter, link: Link) -> bytes:
+        """The answer's own head; interim ones before it are passed on."""
+        passed_on = 0
+        while is_interim(head := await link.reader.readuntil(b"\r\n\r\n")):
+            if passed_on == MAX_INTERIM_ANSWERS:
+                raise _EndlessInterim
+            writer.write(head)
+            passed_on += 1
+        return head
 
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, sent_to: Endpoint | None = None

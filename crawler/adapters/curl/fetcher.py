@@ -18,6 +18,7 @@ Retries: `domain/retries.py`.
 import resource
 import select
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -25,6 +26,7 @@ from time import monotonic
 import ada_url
 import pycurl
 
+from crawler.adapters.curl.connections import Connections
 from crawler.adapters.curl.errors import REFUSED
 from crawler.adapters.curl.handle import TransferOptions, trusted_certificates
 from crawler.adapters.curl.name_lookup import LookupFunction, LookupResult, NameLookup, pinned_lookup, system_lookup
@@ -92,6 +94,7 @@ class CurlFetcher:
         self._finished: list[FetchResult] = []
         self._sent: list[tuple[FetchRequest, float]] = []
         self._turns = Turns()
+        self._connections = Connections()
         self._timer_at: float | None = None
         self._epoll = select.epoll()
         self._epoll.register(self._lookup.fileno(), select.EPOLLIN)
@@ -124,13 +127,14 @@ class CurlFetcher:
         return self._meter.active
 
     def submit(self, request: FetchRequest) -> None:
-        transfer = (
-            self._free.pop() if self._free else Transfer(self._options, self._meter, self._sent.append, self._turns.own)
-        )
+        transfer = self._free.pop() if self._free else self._new_transfer()
         self._meter.active += 1
         now = monotonic()
         transfer.begin(request, now)
         self._start(transfer, now)
+
+    def _new_transfer(self) -> Transfer:
+        return Transfer(self._options, self._meter, self._sent.append, self._turns.own, self._connections)
 
     def poll(self, timeout_seconds: float) -> list[FetchResult]:
         until = monotonic() + timeout_seconds
@@ -259,12 +263,13 @@ class CurlFetcher:
         if what == pycurl.POLL_REMOVE:
             self._watched.discard(descriptor)
             self._turns.forget(descriptor)
-            try:
+            with suppress(OSError):  # already closed: the kernel has removed it by itself
                 self._epoll.unregister(descriptor)
-            except OSError:
-                return  # already closed: the kernel has removed it by itself
         elif descriptor in self._watched:
-            self._epoll.modify(descriptor, _EVENTS[what])
+            try:
+                self._epoll.modify(descriptor, _EVENTS[what])
+            except FileNotFoundError:  # the connection was cut: another socket has its number
+                self._epoll.register(descriptor, _EVENTS[what])
         else:
             self._watched.add(descriptor)
             self._epoll.register(descriptor, _EVENTS[what])

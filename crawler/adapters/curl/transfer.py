@@ -13,6 +13,7 @@ from typing import Any
 
 import pycurl
 
+from crawler.adapters.curl.connections import Connections, Ends
 from crawler.adapters.curl.errors import REFUSED, one_line, reason_of
 from crawler.adapters.curl.handle import TransferOptions, accepted_encodings, header_lines, new_handle
 from crawler.adapters.curl.response_head import parse_head, times_packed
@@ -61,6 +62,8 @@ class Transfer:
     _content_type: str
     _chunks: list[bytes]
     _stopped: Reason | None
+    _ends: Ends | None
+    """Of the connection that the request went out on."""
 
     def __init__(
         self,
@@ -68,12 +71,14 @@ class Transfer:
         meter: Meter,
         on_sent: Callable[[tuple[FetchRequest, float]], None],
         on_opened: Callable[[int, Hashable], None] = lambda _descriptor, _owner: None,
+        connections: Connections | None = None,
     ) -> None:
         self.options = options
         self.rule = options.rule
         self._meter = meter
         self._on_sent = on_sent
         self._on_opened = on_opened
+        self._connections = connections or Connections()
         self._headers_set: object = None
         self._timeout_set = 0
         self._pipewait_set = False
@@ -110,6 +115,7 @@ class Transfer:
         self._stopped = None
         self._note = ""
         self._refused = self._dialled = False
+        self._ends = None
 
     def aim(self, now: float) -> None:
         """Set the handle's URL. Raises EgressRefused."""
@@ -163,6 +169,7 @@ class Transfer:
             return int(pycurl.SOCKET_BAD)
         self._dialled = True
         self._on_opened(opened.fileno(), self.request.owner)
+        self._connections.opened(opened.fileno())
         return opened.detach()
 
     def _may_dial(self, dialled: Any) -> bool:
@@ -172,7 +179,7 @@ class Transfer:
         zoned = any(flow_and_scope[1:])
         return not zoned and self.rule.allows(address, port, self.target.host)
 
-    def _before_request(self, address: str, _local: str, _port: int, _local_port: int) -> int:
+    def _before_request(self, address: str, local: str, port: int, local_port: int) -> int:
         """Connected, through TLS and the proxy's tunnel: the request is sent now.
 
         Called again when libcurl repeats a request because a kept connection turned out to be dead. A kept connection
@@ -191,6 +198,7 @@ class Transfer:
             self.forget_answer()
         self._sent = True
         self.address = address
+        self._ends = Ends(address, port, local, local_port)
         self.sent_at = time()
         self._on_sent((self.request, self.sent_at))
         return int(pycurl.PREREQFUNC_OK)
@@ -198,11 +206,11 @@ class Transfer:
     def _on_header(self, line: bytes) -> int | None:
         self._head_bytes += len(line)
         if self._head_bytes > MAX_HEAD_BYTES:
-            return self._stop(Reason.PROTOCOL, f"The answer's head is larger than {MAX_HEAD_BYTES} bytes.")
+            return self._cut(f"The answer's head is larger than {MAX_HEAD_BYTES} bytes.")
         if line in _BLANK:
             return self._on_head_end()
         if len(self._lines) > MAX_FIELDS:
-            return self._stop(Reason.PROTOCOL, f"The answer has more than {MAX_FIELDS} header fields.")
+            return self._cut(f"The answer has more than {MAX_FIELDS} header fields.")
         self._lines.append(line)
         return None
 
@@ -216,7 +224,7 @@ class Transfer:
         if status < 200:
             self._interim += 1
             many = self._interim > MAX_INTERIM_ANSWERS
-            return self._stop(Reason.PROTOCOL, "There are too many interim answers.") if many else None
+            return self._cut("There are too many interim answers.") if many else None
         self.head_at = time()
         self._status, self._version, self._headers = status, version, headers
         self._content_type = headers.get("content-type", "")
@@ -251,6 +259,12 @@ class Transfer:
         self._meter.buffered -= self._size
         self._size = 0
         self._chunks = []
+
+    def _cut(self, note: str) -> int:
+        """Stop, and end the connection: of a head, libcurl would unpack the rest all the same."""
+        if self._ends is not None:
+            self._connections.cut(self._ends)
+        return self._stop(Reason.PROTOCOL, note)
 
     def _stop(self, reason: Reason, note: str) -> int:
         self._stopped = reason

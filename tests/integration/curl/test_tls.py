@@ -11,7 +11,7 @@ import pytest
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from tests.integration.certificates import DAY, Authority
-from tests.integration.h2_server import serving_h2
+from tests.integration.h2_server import serving_h2, swelling_head
 from tests.integration.loopback_fetcher import fetch, fetch_all, loopback_fetcher
 from tests.integration.raw_server import Request, response, serving, serving_connections
 
@@ -133,6 +133,22 @@ def test_http2_requests_share_one_connection(authority: Authority) -> None:
     assert {r.content_type for r in results} == {"text/html"}
     assert server.connections == 1
     assert len(moments) == 6
+
+
+def test_a_head_beyond_the_limit_ends_its_connection_before_the_rest_is_unpacked(authority: Authority) -> None:
+    # 147 KB that unpack to half a gigabyte, for each of forty requests: libcurl would take ten seconds over them.
+    with (
+        serving_h2(authority.context("site.test"), together=40, head=swelling_head()) as server,
+        loopback_fetcher(resolve=NAMES, ca_bundle=authority.bundle, timeout_seconds=30) as fetcher,
+    ):
+        begun = time.process_time()
+        results = fetch_all(
+            fetcher, [FetchRequest(server.url(f"/{n}", "site.test"), once=True) for n in range(40)], seconds=60
+        )
+        spent = time.process_time() - begun
+    assert {(r.status, r.failure) for r in results} <= {(0, Reason.PROTOCOL), (0, Reason.CONNECT)}
+    assert Reason.PROTOCOL in {r.failure for r in results}
+    assert spent < 2
 
 
 def test_a_certificate_valid_for_seconds_is_judged_by_the_clock(authority: Authority) -> None:

@@ -10,7 +10,9 @@ from typing import TypeVar
 import pytest
 
 from crawler.adapters.browser.egress_proxy import Door, EgressProxy, Endpoint
+from crawler.adapters.browser.proxy_heads import refusal
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
+from crawler.adapters.curl.transfer import MAX_INTERIM_ANSWERS
 from crawler.domain.hosts.egress import EgressRule
 from crawler.domain.reasons import Reason
 from crawler.errors import SettingsError
@@ -220,6 +222,31 @@ def test_what_one_door_opens_stays_closed_at_the_next(site: Server) -> None:
         return answers
 
     assert say(EgressRule(), talk) == [b"200", b"403", b"403"]
+
+
+def test_a_site_that_answers_in_the_interim_for_ever_is_cut_off() -> None:
+    # Each such answer costs more to pass on than to send: all tabs would wait for this one.
+    def for_ever(connection: socket.socket) -> None:
+        connection.recv(65536)
+        while True:
+            connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
+
+    async def script(proxy: EgressProxy) -> tuple[bytes, Door]:
+        door = await proxy.open_door()
+        reader, writer = await asyncio.open_connection("127.0.0.1", door.port)
+        writer.write(f"GET http://127.0.0.1:{server.port}/ HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        try:
+            async with asyncio.timeout(3):
+                return await reader.read(-1), door
+        finally:
+            writer.close()
+            await door.close()
+
+    with serving_connections(for_ever) as server:
+        answer, door = say(OPEN, script)
+    assert answer.count(b"HTTP/1.1 103 ") == MAX_INTERIM_ANSWERS
+    assert answer.endswith(refusal(Reason.PROTOCOL))
+    assert door.failures[Endpoint("127.0.0.1", server.port)].reason is Reason.PROTOCOL
 
 
 def test_a_visit_that_loads_too_much_is_cut_off() -> None:
