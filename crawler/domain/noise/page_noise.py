@@ -134,7 +134,7 @@ class _NoiseFilter:
     def _without_restyled_ages(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         if self._unweighed:
             return edits
-        left = without_restyled_ages(edits, self._moments)
+        left = without_restyled_ages(edits, self._pages, self._moments)
         if len(left) < len(edits):
             self.used.append(AGE)
         return left

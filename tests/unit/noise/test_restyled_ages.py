@@ -54,3 +54,26 @@ def test_what_comes_beside_it_is_told() -> None:
     old = table(row("Heron", "fresh", "4 sec ago"))
     new = table(row("Heron", "recent", "5 hours ago"), row("Skua", "fresh", "1 sec ago"))
     assert any(edit.added and "Skua" in edit.added.text for edit in compared(old, new, hours=5).edits)
+
+
+def entries(name: str, *lines: str) -> str:
+    return f"<h2>{name}</h2><ul id='{name}'>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            entries("open", "Leak, by Ann 7 hours ago", "The quay is closed"),
+            entries("open", "The quay is closed", "Leak, by Ann 10 hours ago"),
+        ),
+        (
+            entries("open", "Leak, by Ann 7 hours ago", "Rust") + entries("done", "Rope"),
+            entries("open", "Rust") + entries("done", "Leak, by Ann 10 hours ago", "Rope"),
+        ),
+    ],
+)
+def test_what_moved_while_its_age_went_on_is_told(old: str, new: str) -> None:
+    page = compared(old, new, hours=3)
+    told = {text for edit in page.edits for block in edit if block and "Leak" in (text := block.text)}
+    assert told == {"Leak, by Ann 7 hours ago", "Leak, by Ann 10 hours ago"}
