@@ -1,8 +1,8 @@
 """Ages whose element is styled by how old they are (`fresh`, then `stale`): by its class it stands at another place.
 
 So the line of before and that of now are not taken for one, and seem to have gone and come. They are one if they stand
-in elements of one kind, where nothing that stayed is between them, say the same words and speak of the same moment. What
-went to another place of the page (from a list of open matters to that of settled ones) moved, however its age goes on.
+in elements of one kind and nothing that stayed is between them, say the same words and speak of the same moment. What
+went to another spot of the page (from a list of open matters to that of settled ones) moved, however its age goes on.
 """
 
 from collections import Counter
@@ -60,7 +60,7 @@ def _among(waiting: "Counter[Block]", blocks: Iterable[Block]) -> list[Block]:
 
 
 def _is_older(old: Block, new: Block, moments: Moments) -> bool:
-    if _tag(old.place) != _tag(new.place):
+    if old.place == new.place or _tag(old.place) != _tag(new.place):
         return False
     changes = value_changes(old.text, new.text)
     return bool(changes) and all(builtin_rule(change, moments) == AGE for change in changes or ())

@@ -56,7 +56,7 @@ def belongs_to(host: str, site: str) -> bool:
 
 
 def _home(site: str) -> str:
-    """The name that a site shares with the hosts beside it. Names that anybody gets one below (`co.uk`) are nobody's."""
+    """The name that a site shares with the hosts beside it. Below some names (`co.uk`) anybody gets one."""
     own = site.removeprefix("www.")
     above = own.partition(".")[2]
     name, _, land = above.rpartition(".")
