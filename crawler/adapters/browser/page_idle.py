@@ -30,8 +30,9 @@ EMPTY_SECONDS = 3.0
 HOLD_SECONDS = 4.0
 """For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers."""
 MOST_SECONDS = 10.0
-_DATA_TYPES = frozenset({"fetch", "xhr"})
-_CONTENT_TYPES = _DATA_TYPES | {"script", "stylesheet"}
+_FILLING_TYPES = frozenset({"fetch", "script", "xhr"})
+"""What fills a page: data, and the scripts that ask for it."""
+_CONTENT_TYPES = _FILLING_TYPES | {"stylesheet"}
 _OWN_DOING = ("ERR_ABORTED", "ERR_BLOCKED_BY_CLIENT")
 """Failures of requests that the page itself, or we, called off."""
 
@@ -86,8 +87,9 @@ class Network:
         page.on("requestfailed", self._failed)
 
     def unfed(self, host: str) -> tuple[Unfed, ...]:
-        """Requests of the page for data of its own site that got none so far."""
-        waiting = [Unfed(request.url, Reason.TIMEOUT) for request in self._open if request.resource_type in _DATA_TYPES]
+        """Requests of the page for data and scripts of its own site that got none so far."""
+        hanging = (request for request in self._open if request.resource_type in _FILLING_TYPES)
+        waiting = [Unfed(request.url, Reason.TIMEOUT) for request in hanging]
         found = [(urlsplit(one.path), one.reason) for one in (*self._unfed, *waiting)]
         return tuple(Unfed(url.path, reason) for url, reason in found if belongs_to(url.hostname or "", host))
 
@@ -100,11 +102,11 @@ class Network:
             self._open.add(request)
 
     def _answered(self, response: Response) -> None:
-        if response.request.resource_type in _DATA_TYPES and (one := unfed(response.url, response.status)):
+        if response.request.resource_type in _FILLING_TYPES and (one := unfed(response.url, response.status)):
             self._unfed.append(one)
 
     def _failed(self, request: Request) -> None:
-        if request.resource_type in _DATA_TYPES and not (request.failure or "").endswith(_OWN_DOING):
+        if request.resource_type in _FILLING_TYPES and not (request.failure or "").endswith(_OWN_DOING):
             self._unfed.append(Unfed(request.url, Reason.CONNECT))
         self._ended(request)
 

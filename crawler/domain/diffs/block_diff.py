@@ -1,10 +1,14 @@
 """Which blocks of a page went, came or took another's place. How lines are matched: `line_diff.py`."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import NamedTuple
 
 from crawler.domain.diffs.line_diff import line_hunks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
+
+MOST_MATCHED = 1_000
+"""Lines that differ at one spot, beyond which it is not looked how each of them reads."""
 
 
 class BlockEdit(NamedTuple):
@@ -17,10 +21,26 @@ class BlockEdit(NamedTuple):
         return block.place if block else ""
 
 
-def diff_blocks(old: PageBlocks, new: PageBlocks) -> list[BlockEdit]:
+def diff_blocks(old: PageBlocks, new: PageBlocks, reads: Callable[[str], str] | None = None) -> list[BlockEdit]:
+    """`reads`: how a line reads without what moves by itself. Lines that read alike, in one order, are one line."""
     edits: list[BlockEdit] = []
     for removed, added in line_hunks(old.lines, new.lines):
-        edits += paired([old.block(at) for at in removed], [new.block(at) for at in added])
+        sides = [old.block(at) for at in removed], [new.block(at) for at in added]
+        is_mixed = len(removed) * len(added) > 1 and len(removed) + len(added) <= MOST_MATCHED
+        edits += _matched(*sides, reads) if reads and is_mixed else paired(*sides)
+    return edits
+
+
+def _matched(removed: list[Block], added: list[Block], reads: Callable[[str], str]) -> list[BlockEdit]:
+    """Without this, one new entry above others whose ages went on would make each of them stand for the next."""
+    old, new = ([f"{block.place}\n{reads(block.text)}" for block in side] for side in (removed, added))
+    edits: list[BlockEdit] = []
+    at = other_at = 0
+    for gone, come in (*line_hunks(old, new), ([len(old)], [])):
+        same = gone[0] - at if gone else come[0] - other_at
+        edits += map(BlockEdit, removed[at : at + same], added[other_at : other_at + same])
+        at, other_at = at + same + len(gone), other_at + same + len(come)
+        edits += paired(removed[at - len(gone) : at], added[other_at - len(come) : other_at])
     return edits
 
 

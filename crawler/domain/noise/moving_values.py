@@ -64,6 +64,18 @@ def skeleton(text: str) -> Skeleton:
     return _short_lines(text) if len(text) <= _SHORT else _long_lines(text)
 
 
+def but_for_moments(text: str) -> str:
+    """The line with marks in place of its ages, dates and times; other values stay."""
+    if len(text) > LONGEST_LINE:
+        return text
+    words, values = skeleton(text)
+    parts, end = [], 0
+    for kind, value, at in values:
+        parts += [words[end:at], _MARKS[kind] if kind is ValueKind.MOMENT else value]
+        end = at + 1
+    return "".join([*parts, words[end:]])
+
+
 def _skeleton(text: str) -> Skeleton:
     values: list[tuple[ValueKind, str, int]] = []
     parts: list[str] = []

@@ -15,7 +15,14 @@ from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import line_words
 from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worded
-from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, ValueKind, singular, value_changes
+from crawler.domain.noise.moving_values import (
+    LONGEST_LINE,
+    ValueChange,
+    ValueKind,
+    but_for_moments,
+    singular,
+    value_changes,
+)
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
 from crawler.domain.noise.rotations import known_as
@@ -114,13 +121,13 @@ class _NoiseFilter:
         old, new = self._pages
         selectors = self._rules.selectors
         self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]
-        edits = diff_blocks(old, new)
+        edits = diff_blocks(old, new, but_for_moments)
         left = self._left(edits)
         loose = self._loose_places
         if left and loose.intersection(edit.place for edit in edits):
             # Lines that come and go by themselves can make others look moved: once more without them.
             self._unweighed, self._searches_left, self._likenings_left = 0, MOST_SEARCHED, MOST_LIKENED
-            left = self._left(diff_blocks(old.without(loose), new.without(loose)))
+            left = self._left(diff_blocks(old.without(loose), new.without(loose), but_for_moments))
             left += self._left(self._came_and_went(loose))
         left += self._not_noise(self._exchanged({edit.place for edit in edits}))
         left = self._without_restyled_ages(left)
@@ -134,7 +141,7 @@ class _NoiseFilter:
     def _without_restyled_ages(self, edits: list[BlockEdit]) -> list[BlockEdit]:
         if self._unweighed:
             return edits
-        left = without_restyled_ages(edits, self._moments)
+        left = without_restyled_ages(edits, self._pages, self._moments)
         if len(left) < len(edits):
             self.used.append(AGE)
         return left

@@ -1,4 +1,4 @@
-"""Pages whose scripts asked their site for data and did not get it: what is shown then is not the page.
+"""Pages whose scripts, or the data these ask their site for, did not come: what is shown then is not the page.
 
 A page may always be refused something: most applications ask who is there. So a refusal counts only if the page was
 shown without it before, and if a good part of what it said is gone.
@@ -15,10 +15,12 @@ FEWEST_LOST = 3
 MOST_NOTED = 20
 _REFUSED = frozenset({401, 403})
 _TOO_MANY = 429
+_LAND, _SHORTEST_NAME = 2, 3
+"""Letters of a country's ending, and of what stands before it where names are given out below (`co.uk`, `com.au`)."""
 
 
 class Unfed(NamedTuple):
-    """A request for data without an answer that a script could use."""
+    """A request for data without an answer that a script could use, or one for a script."""
 
     path: str
     reason: Reason
@@ -47,6 +49,16 @@ def missed(found: Iterable[Unfed], usual: Collection[str], words: int, words_bef
 
 
 def belongs_to(host: str, site: str) -> bool:
-    """Whether a host is that of a site, or one below it: `api.example.org` of `www.example.org`."""
-    home = site.removeprefix("www.")
+    """Whether a host is that of a site, or one beside or below it: `api.example.org` of `www.example.org` and of
+    `shop.example.org`."""
+    home = _home(site)
     return host == home or host.endswith(f".{home}")
+
+
+def _home(site: str) -> str:
+    """The name that a site shares with the hosts beside it. Below some names (`co.uk`) anybody gets one."""
+    own = site.removeprefix("www.")
+    above = own.partition(".")[2]
+    name, _, land = above.rpartition(".")
+    is_for_all = len(land) == _LAND and len(name) <= _SHORTEST_NAME
+    return own if not name or is_for_all or land.isdigit() else above

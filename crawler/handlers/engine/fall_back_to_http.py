@@ -87,14 +87,14 @@ class FallBackToHttp:
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
 
     def after_unfed(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, page: ParsedPage) -> bool:
-        """After the browser showed a page that lost much of what it said, because its site gave it no data. Such a
-        page never replaces an earlier version: when its data is back, it is compared with that."""
+        """After the browser showed a page that lost much of what it said, because its site gave it no data or
+        no script. Such a page never replaces an earlier version: when they are back, it is compared with that."""
         previous = ticket.previous
         if previous is not None and previous.method == RENDERED and previous.compared_method is not None:
             usual = previous.unfed or []
             if one := missed(result.unfed, usual, page.word_count, previous.words or 0):
                 settled.rendering = {**(settled.rendering or {}), UNFED: usual}
-                error = f"It shows less than before, and its request for {one.path} brought no data."
+                error = f"It shows less than before, and its request for {one.path} brought nothing."
                 record_refused(settled, one.reason, error, from_seconds(result.sent_at), result)
                 if ticket.context.follows_links:
                     settled.kept_links = previous.links_followed

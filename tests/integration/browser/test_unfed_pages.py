@@ -22,6 +22,8 @@ fetch('/api%s').then(r => r.ok ? r.json() : {lines: ['Nothing to show.'], links:
   list.innerHTML = data.lines.map(line => '<p>' + line + '</p>').join('')
     + data.links.map(link => '<a href="' + link + '">' + link + '</a>').join('');
 });</script></body></html>"""
+SCRIPT = '<div id=talk></div><script src="/talk.js"></script>'
+TALK = "talk.innerHTML = '<p>I bought this lamp and it gives much light in the evening.</p>'.repeat(5);"
 JSON = "Content-Type: application/json"
 
 
@@ -31,6 +33,8 @@ class Shop:
     def __init__(self) -> None:
         self.trouble: str | None = None
         self.down = {"/api/a", "/api/b"}
+        self.script = "200 OK"
+        """How the script answers that writes what visitors say of the first lamp."""
         self.extra = "404 Not Found"
         self.lines = {name: [f"The {name} lamp number {n} of the old harbour" for n in range(9)] for name in "ab"}
 
@@ -42,10 +46,12 @@ class Shop:
             return response(b"{}", self.extra, JSON)
         if path.startswith("/api/"):
             return self._data(path)
+        if path == "/talk.js":
+            return response(TALK.encode(), self.script, "Content-Type: text/javascript")
         name = path.strip("/") or "home"
         if name not in ("home", "a", "b"):
             return response(b"", "404 Not Found")
-        return response((SHELL % (name, name, path)).encode())
+        return response((SHELL % (name, name, path) + (SCRIPT if name == "a" else "")).encode())
 
     def _data(self, path: str) -> bytes | None:
         if (trouble := self.trouble) and path in self.down:
@@ -112,6 +118,18 @@ def test_a_page_that_shows_as_much_without_some_data_is_compared(two_lanes: TwoL
         site.extra = "200 OK"
         crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
         site.extra = "500 Oops"
+        site.lines["a"][3] = "The lamp number three was sold"
+        crawl = two_lanes.again(crawl)
+        assert changed(crawl) == ["/a"]
+
+
+def test_a_page_without_its_script_is_not_compared(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.script = "503 Busy"
+        crawl = two_lanes.again(crawl)
+        assert (changed(crawl), told(crawl)["coverage"]["compared"]) == ([], 2)
+        site.script = "200 OK"
         site.lines["a"][3] = "The lamp number three was sold"
         crawl = two_lanes.again(crawl)
         assert changed(crawl) == ["/a"]

@@ -1,6 +1,7 @@
 """A page is taken when it had time to show what it loaded. On a busy machine it gets as few turns as we do."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from crawler.adapters.browser import page_idle
 from crawler.adapters.browser.page_idle import Network, settle
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.unfed import Unfed
 
 
 @dataclass
@@ -54,3 +57,51 @@ def test_time_counts_by_turns(monkeypatch: pytest.MonkeyPatch, case: Case) -> No
     network, world = Network(), World(clock, case.seconds)
     asyncio.run(settle(world, network))  # type: ignore[arg-type]
     assert world.asked == case.turns
+
+
+@dataclass(frozen=True)
+class Asked:
+    url: str
+    resource_type: str
+    failure: str = "net::ERR_CONNECTION_REFUSED"
+
+
+@dataclass(frozen=True)
+class Answer:
+    request: Asked
+    status: int
+
+    @property
+    def url(self) -> str:
+        return self.request.url
+
+
+class Tab:
+    def __init__(self) -> None:
+        self._heard: dict[str, Callable[[Any], None]] = {}
+
+    def on(self, event: str, heard: Callable[[Any], None]) -> None:
+        self._heard[event] = heard
+
+    def say(self, event: str, what: object) -> None:
+        self._heard[event](what)
+
+
+@pytest.mark.parametrize("kind", ["xhr", "fetch", "script"])
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [("response", Reason.HTTP_5XX), ("requestfailed", Reason.CONNECT), ("request", Reason.TIMEOUT)],
+)
+def test_what_fills_a_page_and_did_not_come_is_noted(kind: str, event: str, reason: Reason) -> None:
+    network, tab, asked = Network(), Tab(), Asked("https://talk.a.org/embed.js", kind)
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say(event, Answer(asked, 503) if event == "response" else asked)
+    assert network.unfed("a.org") == (Unfed("/embed.js", reason),)
+
+
+@pytest.mark.parametrize("asked", [Asked("https://a.org/x.css", "stylesheet"), Asked("https://b.org/x.js", "script")])
+def test_what_fills_no_page_of_the_site_is_not(asked: Asked) -> None:
+    network, tab = Network(), Tab()
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say("requestfailed", asked)
+    assert network.unfed("a.org") == ()

@@ -1,4 +1,5 @@
 import time
+from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +32,16 @@ def test_a_changed_line_is_paired_with_what_stands_in_its_place() -> None:
         BlockEdit(Block("p", "one"), Block("p", "three")),
         BlockEdit(None, Block("ul>li", "four")),
     ]
+
+
+@given(LINES, LINES)
+def test_every_line_that_differs_is_in_one_edit_however_lines_read(old: list[str], new: list[str]) -> None:
+    before, after = (blocks("".join(f"<p>{line}</p>" for line in lines)) for lines in (old, new))
+    edits = diff_blocks(before, after, lambda line: "x" if line in "ab" else line)
+    plain = diff_blocks(before, after)
+    for side in (0, 1):
+        told, expected = (Counter(edit[side] for edit in found if edit[side]) for found in (edits, plain))
+        assert told == expected
 
 
 def test_two_large_pages_with_nothing_in_common_are_compared_in_no_time() -> None:

@@ -42,6 +42,16 @@ def test_paths_are_noted_once() -> None:
         ("stats.org", "a.org", False),
         ("aa.org", "a.org", False),
         ("a.org", "www.a.org", True),
+        ("api.a.org", "shop.a.org", True),
+        ("a.org", "shop.a.org", True),
+        ("v2.api.a.org", "www.shop.a.org", True),
+        ("api.b.org", "shop.a.org", False),
+        ("b.org", "a.org", False),
+        ("b.co.uk", "a.co.uk", False),
+        ("api.a.co.uk", "www.a.co.uk", True),
+        ("api.a.co.uk", "shop.a.co.uk", True),
+        ("b.localhost", "a.localhost", False),
+        ("10.0.0.9", "11.0.0.9", False),
     ],
 )
 def test_whose_data_it_is(host: str, site: str, belongs: bool) -> None:
