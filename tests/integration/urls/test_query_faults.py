@@ -65,6 +65,23 @@ def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: 
 
 
 @pytest.mark.further
+def test_parameters_that_no_page_was_left_for_are_said_and_tried_when_there_is_room(crawler: Engine) -> None:
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            return page("/a", "/b", "/c", *(f"/item?product={n}" for n in range(4)), title="Shop", body=FRAME)
+        return page(title=path + str(query), body=text(path + str(query)))
+
+    with served(site) as (url, _):
+        first = crawler.crawl(url, use_sitemaps=False, max_pages=3)
+        assert first.end_reason == "max_pages"
+        assert first.stats["query_params"] == ["`product` in /item was not tried yet, so it is left out in this crawl"]
+        assert first.pages_crawled == 3
+        project = crawler.tools.store.get_project(first.project_id)
+        second = crawler.run(crawler.start(project, config={"max_pages": 20, "use_sitemaps": False}))
+        assert {f"/item?product={n}" for n in range(4)} <= set(kept(crawler, second))
+
+
+@pytest.mark.further
 def test_trials_that_nobody_had_time_to_read_decide_nothing_for_ever(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
