@@ -5,13 +5,18 @@ XPath is version 1.0 with its own functions only: nothing in it can open a file 
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import soupsieve
 from lxml import etree
 
 from crawler.domain.acquisition.selectors import InvalidSelector, Selector, SelectorKind, SelectorSet
 from crawler.domain.plain_text import one_line
+from crawler.lazy_module import LazyModule
+
+if TYPE_CHECKING:
+    import soupsieve
+else:
+    soupsieve = LazyModule("soupsieve")  # a tenth of a second, at the end of every crawl that nobody has rules for
 
 _LITERALS = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CALLS = re.compile(r"([A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)\s*\(")
