@@ -90,10 +90,10 @@ class FinishCrawl:
         if waiting and has_room and (self._bring_back(crawl) or self._has_moved(crawl, stats)):
             return None
         if waiting:
-            # What nobody had room to try is said: pages behind those parameters are not watched.
-            if self._survey(crawl, has_room=False, may_look=False):
+            if self._probes(crawl, saw_all=False):
                 return None
-            return None if self._probes(crawl, saw_all=False) else EndReason.MAX_PAGES
+            self._survey.record(crawl)  # pages behind parameters that nobody had room to try are not watched
+            return EndReason.MAX_PAGES
         if self._survey(crawl, has_room=has_room, may_look=not self._probes.were_planned(crawl.id)):
             return None
         return None if self._probes(crawl, saw_all=True) else EndReason.EXHAUSTED

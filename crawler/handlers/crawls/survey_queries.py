@@ -75,15 +75,14 @@ class SurveyQueries:
 
         `may_look`: addresses that were taken for other spellings of a page are looked at, before the crawl is over.
         """
-        if crawl.config.query_params is not QueryParams.AUTO or crawl.crawl_type is CrawlType.FETCH_ONLY:
+        if not _is_surveyed(crawl):
             return False
         if any(probe.purpose is Purpose.TRIAL for probe in self._probes_of(crawl.id)):
             return self._go_on(crawl)  # they were planned, and lost with their process or with Redis
         state = self._load(crawl.id)
         if state is None:
             return False
-        parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)}
-        step = QueryStep(crawl.config, scope_of(state), parents)
+        step = self._step(crawl, state)
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
@@ -105,6 +104,22 @@ class SurveyQueries:
             return True
         settled = crawl.model_copy(update={"config": step.config})
         return may_try and may_look and self._look(settled, step, state, tried)
+
+    def record(self, crawl: CrawlJob) -> None:
+        """Keep what is known of parameters at the end of a crawl that has no room for more pages, and which of them
+        were not tried. Links to more pages only go to the ledger, where they end like all that had no room."""
+        state = self._load(crawl.id) if _is_surveyed(crawl) else None
+        if state is None:
+            return
+        step = self._step(crawl, state)
+        if step.open and not step.is_trying:
+            step.judge((), frozenset(self._survey.met(crawl.id)), {})
+            step.settle_rest()
+            self._keep(crawl, step, state, last=True)
+
+    def _step(self, crawl: CrawlJob, state: CrawlState) -> QueryStep:
+        parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)}
+        return QueryStep(crawl.config, scope_of(state), parents)
 
     def _look(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, tried: Sequence[TriedPage]) -> bool:
         """Look at addresses that were taken for other spellings of a page; queue those that are pages of their own.
@@ -142,19 +157,31 @@ class SurveyQueries:
     def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
         """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
         if another process was faster, this one has seen too little to say that the crawl is over."""
+        kept = self._keep(crawl, step, state, last=last)
+        if kept is None:
+            return False
+        saved, found = kept
+        if saved is None:
+            return True
+        return self._go_on(saved) if found else False
+
+    def _keep(
+        self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool
+    ) -> tuple[CrawlJob | None, int] | None:
+        """The crawl (None if another process was faster) and how many links are queued in its ledger; None if there is
+        nothing to keep."""
         done = crawl.model_copy(update={"config": step.config})
         scope = scope_of(replace(state, crawl=done))
         met = self._survey.met(crawl.id)
         found = list(step.found(done, scope, met, self._survey.addresses(crawl.id, step.keys)))
         if not found and not last:
-            return False
+            return None
         first = self._frontier.reserve_sequence(crawl.id, len(found)) if found else 0
         found = [one._replace(seq=first + at) for at, one in enumerate(found)]
         saved = self._survey.save(crawl, step.config, found=found, settled=step.settled)
-        if saved is None:
-            return True
-        log.info("queries_settled", crawl_id=str(crawl.id), urls=len(found))
-        return self._go_on(saved) if found else False
+        if saved is not None:
+            log.info("queries_settled", crawl_id=str(crawl.id), urls=len(found))
+        return saved, len(found)
 
     def _go_on(self, crawl: CrawlJob) -> bool:
         self._fill_frontier(crawl)
@@ -165,3 +192,7 @@ class SurveyQueries:
 
 def _answers(read: Mapping[str, Answer | Unjudged | None]) -> list[Answer]:
     return [found for found in read.values() if isinstance(found, Answer)]
+
+
+def _is_surveyed(crawl: CrawlJob) -> bool:
+    return crawl.config.query_params is QueryParams.AUTO and crawl.crawl_type is not CrawlType.FETCH_ONLY
