@@ -90,7 +90,7 @@ class FinishCrawl:
         if waiting and has_room and (self._bring_back(crawl) or self._has_moved(crawl, stats)):
             return None
         if waiting:
-            if self._probes(crawl, saw_all=False):
+            if self._survey.try_at_limit(crawl) or self._probes(crawl, saw_all=False):
                 return None
             self._survey.record(crawl)  # pages behind parameters that nobody had room to try are not watched
             return EndReason.MAX_PAGES
@@ -144,11 +144,13 @@ class FinishCrawl:
 
     def _end_of_pages(self, crawl: CrawlJob) -> EndReason | None:
         """Why no further page is fetched, of a crawl that only waits for its probes; None of others."""
-        if not self._probes.were_planned(crawl.id):
+        is_full = crawl.pages_crawled >= crawl.config.max_pages
+        were_planned = self._probes.were_planned(crawl.id)
+        if not is_full and not were_planned:
             return None
         if self._ledger.count_queued(crawl.id) == 0:
-            return EndReason.EXHAUSTED
-        return EndReason.MAX_PAGES if crawl.pages_crawled >= crawl.config.max_pages else None
+            return EndReason.EXHAUSTED if were_planned else None
+        return EndReason.MAX_PAGES if is_full else None
 
     def _is_overdue(self, crawl: CrawlJob) -> bool:
         return self._seconds_left(crawl) < 0

@@ -178,12 +178,12 @@ class QueryStep:
     def _is_plain(self, name: str) -> bool:
         return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
 
-    def plan(self, crawl_id: UUID, tried: Collection[str]) -> list[Probe]:
-        """Trials of the parameters with the most values; marks them as being tried."""
+    def plan(self, crawl_id: UUID, tried: Collection[str], most: int = MOST_GROUPS) -> list[Probe]:
+        """Trials of the parameters with the most values, of so many in all; marks them as being tried."""
         rule = self.rule
         groups = open_groups(self._still_open(), rule)
         several = [(group, urls) for group in groups if len(urls := trials(group)) > 1]
-        left = max(0, MOST_GROUPS - len(tried) // FEWEST_PAGES)
+        left = max(0, most - len(tried) // FEWEST_PAGES)
         chosen = several[:left]
         seen = sum(map(_is_door, self.config.learned_params))
         closed = (group for group in groups if is_door(group, rule) and trials(group)[0].href not in tried)

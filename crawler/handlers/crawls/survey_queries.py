@@ -2,7 +2,8 @@
 
 Links whose parameters nobody knows wait until here. Some are fetched as trials (probes, beyond the crawl's pages); what
 they say is kept with the crawl and its project, and all links are queued by it. Each step is one transaction in
-Postgres and then a frontier with a new epoch, so that no worker goes on by the old rule.
+Postgres and then a frontier with a new epoch, so that no worker goes on by the old rule. A crawl that ends at its limit
+of pages makes a few trials for the next one.
 
 What a step finds out: `query_step.py`, by the rules in `domain/urls/query_survey.py`.
 """
@@ -13,7 +14,7 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.changes.probes import Probe, Purpose
+from crawler.domain.changes.probes import Probe, Purpose, probe_entry
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob, CrawlType, QueryParams
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.crawls.learned_params import UNANSWERED, UNREAD
@@ -22,11 +23,14 @@ from crawler.domain.engine.ledger import Found
 from crawler.domain.engine.ports import Frontier, Hints
 from crawler.domain.judging import OpenJudge, Unjudged
 from crawler.domain.rendering.signals import lane_of, lanes_of, misses_browser
-from crawler.domain.urls.query_survey import Answer
+from crawler.domain.urls.query_survey import MOST_GROUPS, Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
 
 log = telemetry.logger(__name__)
+
+PAGES_FOR_EACH = 50
+"""A crawl that ends at max_pages tries one parameter for so many of its pages. A trial fetches about six addresses."""
 
 
 class Survey(Protocol):
@@ -86,10 +90,7 @@ class SurveyQueries:
         if not step.open and not (may_look and self._survey.readdressed(crawl.id)):
             return False
         tried = self._survey.tried(crawl.id)
-        read = self._read(tried, crawl.config) if step.is_trying else {}
-        silent = dict.fromkeys((url for url, found in read.items() if isinstance(found, Unjudged)), UNREAD)
-        silent |= dict.fromkeys(self._survey.unanswered(crawl.id), UNANSWERED)
-        step.judge(_answers(read), frozenset(self._survey.met(crawl.id)), silent)
+        self._judge(crawl, step, tried)
         # Pages that are known to be some come first: their links show what else stands beside them.
         if self._admit(crawl, step, state):
             return True
@@ -105,6 +106,30 @@ class SurveyQueries:
         settled = crawl.model_copy(update={"config": step.config})
         return may_try and may_look and self._look(settled, step, state, tried)
 
+    def try_at_limit(self, crawl: CrawlJob) -> bool:
+        """Whether the crawl waits for trials, though it has no room for more pages. There are few of them, once: so
+        that the next crawl knows which pages there are."""
+        waiting = [probe for probe in self._probes_of(crawl.id) if probe.purpose is Purpose.TRIAL]
+        waiting = waiting or self._plan_at_limit(crawl)
+        if waiting:
+            self._frontier.readmit(crawl.id, [probe_entry(probe) for probe in waiting])
+            self._wake(crawl)
+        return bool(waiting)
+
+    def _plan_at_limit(self, crawl: CrawlJob) -> list[Probe]:
+        most = min(MOST_GROUPS, crawl.config.max_pages // PAGES_FOR_EACH)
+        state = self._load(crawl.id) if _is_surveyed(crawl) and most and not misses_browser(crawl) else None
+        if state is None or self._survey.tried(crawl.id) or self._survey.unanswered(crawl.id):
+            return []
+        step = self._step(crawl, state)
+        step.judge((), frozenset(self._survey.met(crawl.id)), {})
+        probes = step.plan(crawl.id, (), most)
+        if not probes:
+            return []
+        log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
+        saved = self._survey.save(crawl, step.config, probes)
+        return probes if saved else [probe for probe in self._probes_of(crawl.id) if probe.purpose is Purpose.TRIAL]
+
     def record(self, crawl: CrawlJob) -> None:
         """Keep what is known of parameters at the end of a crawl that has no room for more pages, and which of them
         were not tried. Links to more pages only go to the ledger, where they end like all that had no room."""
@@ -112,10 +137,16 @@ class SurveyQueries:
         if state is None:
             return
         step = self._step(crawl, state)
-        if step.open and not step.is_trying:
-            step.judge((), frozenset(self._survey.met(crawl.id)), {})
+        if step.open or step.is_trying:
+            self._judge(crawl, step, self._survey.tried(crawl.id))
             step.settle_rest()
             self._keep(crawl, step, state, last=True)
+
+    def _judge(self, crawl: CrawlJob, step: QueryStep, tried: Sequence[TriedPage]) -> None:
+        read = self._read(tried, crawl.config) if step.is_trying else {}
+        silent = dict.fromkeys((url for url, found in read.items() if isinstance(found, Unjudged)), UNREAD)
+        silent |= dict.fromkeys(self._survey.unanswered(crawl.id), UNANSWERED)
+        step.judge(_answers(read), frozenset(self._survey.met(crawl.id)), silent)
 
     def _step(self, crawl: CrawlJob, state: CrawlState) -> QueryStep:
         parents = {href: (depth, parent) for href, depth, parent in self._survey.links(crawl.id)}
@@ -185,9 +216,12 @@ class SurveyQueries:
 
     def _go_on(self, crawl: CrawlJob) -> bool:
         self._fill_frontier(crawl)
+        self._wake(crawl)
+        return True
+
+    def _wake(self, crawl: CrawlJob) -> None:
         for lane in lanes_of(crawl):
             self._hints.fetch(lane)
-        return True
 
 
 def _answers(read: Mapping[str, Answer | Unjudged | None]) -> list[Answer]:

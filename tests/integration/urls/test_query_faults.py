@@ -81,6 +81,31 @@ def test_parameters_that_no_page_was_left_for_are_said_and_tried_when_there_is_r
         assert {f"/item?product={n}" for n in range(4)} <= set(kept(crawler, second))
 
 
+def test_a_crawl_at_its_limit_tries_a_few_parameters_for_the_next_one(crawler: Engine) -> None:
+    """Else a site that is larger than the limit would be crawled for ever without its pages behind a query."""
+    plain = [f"/plain/{n}" for n in range(60)]
+
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            pages = [f"/wiki?name={name}" for name in NAMES] + [f"/view?colour={n}" for n in range(6)]
+            return page(*pages, *plain, title="Home", body=FRAME)
+        return page(title=f"{path} {query.get('name', '')}", body=text(path + query.get("name", "")))
+
+    with served(site) as (url, asked):
+        first = crawler.crawl(url, use_sitemaps=False, max_pages=50)
+        assert (first.end_reason, first.pages_crawled) == ("max_pages", 50)
+        assert sum("name=" in one for one in asked) == 5, "five of its addresses"
+        assert not any("colour=" in one for one in asked), "one parameter for fifty pages"
+        assert first.stats["query_params"] == [
+            "`name` in /wiki tells pages apart, so it is kept (titles and texts differ)",
+            "`colour` in /view was not tried yet, so it is left out in this crawl",
+        ]
+        second = crawler.again(first)
+        assert {f"/wiki?name={name}" for name in NAMES} <= set(kept(crawler, second))
+        assert told(second) == (0, 0, 0), "pages beyond the limit of the crawl before are not new"
+        assert "`colour` in /view does not tell pages apart" in second.stats["query_params"][1]
+
+
 @pytest.mark.further
 def test_trials_that_nobody_had_time_to_read_decide_nothing_for_ever(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
