@@ -4,6 +4,7 @@ Words:
 
 - `daemon`: leave the program behind, with init as its parent
 - `die-with=PID`: be killed when this parent is
+- `nice=N`: get less of the processors
 - `uid=N`: run as that user and group and in no other group
 - `reach=PATH`: with `uid`, may read PATH (and run it, if it is a file) even if a parent directory forbids it
 - `alias=N`: appear to oneself as user N. Postgres refuses to run as root, initdb as a user without a name
@@ -18,6 +19,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -49,6 +51,8 @@ def main(arguments: list[str]) -> None:
         _appear_as(int(options["alias"]))
     if "uid" in options:
         _become(int(options["uid"]), [path for word, path in words if word == "reach"])
+    if "nice" in options:
+        _be_nice(int(options["nice"]))
     if "die-with" in options:
         _die_with(int(options["die-with"]))
     os.execvp(argv[0], argv)  # noqa: S606 - no shell is wanted
@@ -105,6 +109,12 @@ def _keep_only(libc: ctypes.CDLL, right: int) -> None:
 
 def _capability_header() -> ctypes.Array[ctypes.c_uint32]:
     return (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+
+
+def _be_nice(by: int) -> None:
+    os.nice(by)
+    with suppress(OSError):  # where the kernel shares processors between sessions, the number above counts in ours only
+        Path("/proc/self/autogroup").write_bytes(b"%d" % by)
 
 
 def _die_with(parent: int) -> None:

@@ -87,11 +87,13 @@ class Connection:
         """All items of a paginated list. The next part is requested only when it is read."""
         cursor = None
         while True:
-            part = self.get(path, **query, limit=LIST_PART, cursor=cursor)
+            part, before = self.get(path, **query, limit=LIST_PART, cursor=cursor), cursor
             try:
                 items, cursor = part["items"], part["next_cursor"]
             except (KeyError, TypeError) as exc:
                 raise NotAService(f"{self.url}{path} is no list this client understands.") from exc
+            if cursor is not None and cursor == before:
+                raise NotAService(f"{self.url}{path} gives the same part of its list again and again.")
             yield from (read(kind, item) for item in items)
             if cursor is None:
                 return

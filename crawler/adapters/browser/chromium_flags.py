@@ -79,6 +79,7 @@ class ChromiumOptions:
     """The proxy for everything that no visit sends through a proxy of its own."""
     tab_bytes: int = 1024 * 1024 * 1024
     more: tuple[str, ...] = ()
+    nice: int = 0
 
 
 def flags_for(options: ChromiumOptions, profile: Path) -> list[str]:

@@ -82,7 +82,7 @@ class ChromiumProcess:
         argv = [str(_real_program(self._options.program)), *flags_for(self._options, self._profile)]
         with (self._profile / "stderr").open("wb") as said:
             self._process = subprocess.Popen(  # noqa: S603 - our own command line
-                launch.command((f"die-with={os.getpid()}",), argv),
+                launch.command((f"die-with={os.getpid()}", f"nice={self._options.nice}"), argv),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

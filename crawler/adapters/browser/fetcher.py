@@ -3,9 +3,10 @@
 1. `submit` hands a request to the loop; up to `tabs` visits run at once, the others wait.
 2. Each visit has a context and an egress door of its own, and one deadline over all it does. At the deadline it fails
    as a timeout. Closing the tab has a deadline too, and a tab that does not close is killed with its browser.
-3. A visit whose browser died is repeated once, in a browser of its own, so that a page that kills it harms no other.
-   Where the host has a gap and may have seen the request, the engine repeats it instead. So is every visit for some
-   minutes to a host one of whose pages took too long.
+3. A visit whose browser died is repeated in a browser of its own, so that a page that kills it harms no other; after
+   one of a host whose last page was quick, first in a shared one. Where the host has a gap and may have seen the
+   request, the engine repeats it instead. A host one of whose pages took too long, had to give way or did not leave its
+   tab gets a browser for each visit for some minutes. Such browsers get less of the processors.
 4. A browser that one page keeps too busy to answer is killed, and its visits are repeated in the same way.
 5. Browsers are replaced after so many pages, minutes or bytes, and what a killed worker left behind is removed
    before the first one starts.
@@ -148,7 +149,9 @@ class BrowserFetcher:
             for job in jobs:
                 job.abandoned = True
             self._jobs.difference_update(jobs)
-        self._call(_cancel, jobs)
+            crew = self._crew
+        if crew is not None:
+            self._call(crew.drop, jobs)
         return len(jobs)
 
     def abandon(self) -> None:

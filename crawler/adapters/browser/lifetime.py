@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ HOPELESS = 3
 """If browsers have started before, so many failures in a row are needed to give up for a while."""
 ANSWER_SECONDS = 5.0
 """A browser that does not answer a simple question for so long is kept busy by one of its pages."""
+ALONE_NICE = 10
+"""Browsers with one page of a host that held others up get less of the processors, so that it holds up nobody there."""
 IDLE_SECONDS = 120.0
 """A browser without visits is closed after so long, to free its memory."""
 
@@ -51,14 +54,14 @@ class Generation:
 
     @classmethod
     async def start(
-        cls, program: Path, records: Path, proxy: EgressProxy, wear: Wear, more: tuple[str, ...]
+        cls, program: Path, records: Path, proxy: EgressProxy, wear: Wear, more: tuple[str, ...], nice: int
     ) -> "Generation":
         warn_of_root()
         async with AsyncExitStack() as undo:
             try:
                 wall = await proxy.wall_door()
                 undo.push_async_callback(wall.close)
-                process = ChromiumProcess(ChromiumOptions(program, wall.url, wear.tab_bytes, more), records)
+                process = ChromiumProcess(ChromiumOptions(program, wall.url, wear.tab_bytes, more, nice), records)
                 undo.push_async_callback(process.stop, 0)
                 playwright, browser = await drive(await process.start())
             except OSError as exc:
@@ -143,7 +146,7 @@ class BrowserKeeper:
         self._current: Generation | None = None
         self._living: set[Generation] = set()
         self._closing: set[asyncio.Task[None]] = set()
-        self._starting = asyncio.Lock()
+        self._starting, self._starting_alone = asyncio.Lock(), asyncio.Lock()
         self._trouble = BrowserTrouble(records, program)
         self._failed_at = -FAILED_SECONDS
         self._failure = ""
@@ -155,15 +158,21 @@ class BrowserKeeper:
     def pids(self) -> tuple[int, ...]:
         return tuple(generation.pid for generation in tuple(self._living))  # read from other threads
 
-    async def take(self, *, alone: bool = False) -> Generation:
-        """Take a browser for a visit. `alone`: one that no other visit shares. Raises BrowserUnavailable."""
-        async with self._starting:
-            generation = None if alone else self._fresh()
-            if generation is None:
-                generation = await self._start()
-                if not alone:
-                    self._current = generation
-                generation.worn = alone
+    async def take(self, *, alone: bool = False, is_wanted: Callable[[], bool] = lambda: True) -> Generation | None:
+        """Take a browser for a visit; None if it is not wanted any more. Raises BrowserUnavailable.
+
+        `alone`: one that no other visit shares.
+        """
+        if alone:
+            async with self._starting_alone:  # whoever shares a browser does not wait for those
+                if not is_wanted():
+                    return None
+                generation = await self._start(ALONE_NICE)
+            generation.worn = True
+        else:
+            async with self._starting:
+                generation = self._fresh() or await self._start()
+                self._current = generation
         generation.visits += 1
         generation.active += 1
         return generation
@@ -186,7 +195,7 @@ class BrowserKeeper:
                     self._retire(generation)
 
     async def watch_answers(self, seconds: float = 1.0) -> None:
-        """Kill browsers that a page keeps busy, until cancelled: each of their visits is repeated in one of its own."""
+        """Kill browsers that a page keeps busy, until cancelled: their visits are repeated."""
         while True:
             await asyncio.sleep(seconds)
             current = self._current
@@ -205,13 +214,13 @@ class BrowserKeeper:
             self._retire(self._current)
         return self._current
 
-    async def _start(self) -> Generation:
+    async def _start(self, nice: int = 0) -> Generation:
         if why := self._trouble.find():
             raise BrowserUnavailable(why, lasting=True)
         if time.monotonic() - self._failed_at < FAILED_SECONDS:
             raise BrowserUnavailable(self._failure)
         try:
-            generation = await Generation.start(self._program, self._records, self._proxy, self._wear, self._more)
+            generation = await Generation.start(self._program, self._records, self._proxy, self._wear, self._more, nice)
         except BrowserUnavailable as exc:
             raise BrowserUnavailable(exc.message, lasting=self._note(exc.message)) from exc
         self.started += 1

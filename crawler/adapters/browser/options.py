@@ -60,6 +60,8 @@ class Job:
 
     request: FetchRequest
     abandoned: bool = False
-    repeated: bool = False
+    deaths: int = 0
+    """Browsers that died while they showed its page."""
     task: "asyncio.Task[Any] | None" = None
     """The task of the visit, while it is in progress."""
+    began_at: float = 0.0

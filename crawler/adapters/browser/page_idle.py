@@ -33,6 +33,8 @@ MOST_SECONDS = 10.0
 _FILLING_TYPES = frozenset({"fetch", "script", "xhr"})
 """What fills a page: data, and the scripts that ask for it."""
 _CONTENT_TYPES = _FILLING_TYPES | {"stylesheet"}
+MOST_UNFED = 1000
+"""Requests without an answer that are noted of one page. Some pages send them without end."""
 _OWN_DOING = ("ERR_ABORTED", "ERR_BLOCKED_BY_CLIENT")
 """Failures of requests that the page itself, or we, called off."""
 
@@ -103,12 +105,16 @@ class Network:
 
     def _answered(self, response: Response) -> None:
         if response.request.resource_type in _FILLING_TYPES and (one := unfed(response.url, response.status)):
-            self._unfed.append(one)
+            self._note(one)
 
     def _failed(self, request: Request) -> None:
         if request.resource_type in _FILLING_TYPES and not (request.failure or "").endswith(_OWN_DOING):
-            self._unfed.append(Unfed(request.url, Reason.CONNECT))
+            self._note(Unfed(request.url, Reason.CONNECT))
         self._ended(request)
+
+    def _note(self, one: Unfed) -> None:
+        if len(self._unfed) < MOST_UNFED:
+            self._unfed.append(one)
 
     def _ended(self, request: Request) -> None:
         self._open.discard(request)

@@ -7,7 +7,7 @@ How many tabs: `BrowserOptions` in `options.py`. When the engine tries a page ag
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from playwright.async_api import Error as PlaywrightError
@@ -17,7 +17,7 @@ from crawler.adapters.browser.chromium_process import BrowserUnavailable
 from crawler.adapters.browser.egress_proxy import EgressProxy
 from crawler.adapters.browser.lifetime import BrowserKeeper, Generation
 from crawler.adapters.browser.options import BrowserOptions, Job
-from crawler.adapters.browser.unruly_hosts import UnrulyHosts
+from crawler.adapters.browser.remembered_hosts import RememberedHosts
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
 from crawler.adapters.browser.visit import TabLost, Visit, VisitOptions
 from crawler.domain.crawls.fetching import FetchRequest
@@ -26,6 +26,9 @@ from crawler.domain.rendering.rendered_page import RenderedPage
 
 CLOSE_SECONDS = 5.0
 """Timeout for closing a tab; after it the whole browser is killed."""
+CALM_SECONDS = 5.0
+"""A page that is shown within so long is no cause of a browser that is kept busy; one that held its tab for longer and
+was taken from it may be."""
 NEWS_SECONDS = 0.3
 """How long to wait after a failed visit until the browser's death would be known."""
 DIED = "The browser ended while it showed this page."
@@ -51,7 +54,8 @@ class Crew:
             resolve=options.resolve,
             lookup=options.lookup,
         )
-        self._unruly = UnrulyHosts()
+        self._unruly, self._calm = RememberedHosts(), RememberedHosts()
+        self._leaving: set[asyncio.Task[None]] = set()
         self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
         self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
 
@@ -60,6 +64,14 @@ class Crew:
 
     def add(self, job: Job) -> None:
         self._queue.put_nowait(job)
+
+    def drop(self, jobs: Iterable[Job]) -> None:
+        """Abort visits that had to give way to others."""
+        for job in jobs:
+            if job.deaths or (job.task is not None and time.monotonic() - job.began_at > CALM_SECONDS):
+                self._note_held(job)
+            if job.task is not None:
+                job.task.cancel()
 
     async def work(self, until: asyncio.Event) -> None:
         """Work until told to stop. Unexpected errors are raised: a lane with missing tabs is worse than none."""
@@ -72,6 +84,7 @@ class Crew:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*self._leaving, return_exceptions=True)
             await self.keeper.close()
             self._proxy.close()
         for task in ended:
@@ -88,20 +101,33 @@ class Crew:
             self._on_result(job, _failed(job, Reason.TIMEOUT, "It was too late to send the request."))
             return
         try:
-            generation = await self.keeper.take(alone=job.repeated or self._unruly.has(job.request.url))
+            generation = await self._browser_for(job)
         except BrowserUnavailable as exc:
             self._on_result(job, _unshown(job, exc))
+            return
+        if generation is None:
             return
         visit = Visit(job.request, self._visits, generation.browser, self._proxy, self._on_sent)
         try:
             if not job.abandoned:
                 await self._visit(job, visit, generation)
         finally:
-            await self._leave(visit, generation)
-            self.keeper.give_back(generation)
+            leaving = asyncio.create_task(self._leave(job, visit, generation))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            if not job.abandoned:  # its slot is somebody else's, who does not wait for a tab that hardly closes
+                await asyncio.shield(leaving)
+
+    async def _browser_for(self, job: Job) -> Generation | None:
+        alone = self._is_suspect(job) or self._unruly.has(job.request.url)
+        return await self.keeper.take(alone=alone, is_wanted=lambda: not job.abandoned)
+
+    def _is_suspect(self, job: Job) -> bool:
+        """Whether its page may be why browsers died. One death in company proves nothing against a calm host."""
+        return job.deaths > (1 if self._calm.has(job.request.url) else 0)
 
     async def _visit(self, job: Job, visit: Visit, generation: Generation) -> None:
-        job.task = asyncio.create_task(visit.render())
+        job.task, job.began_at = asyncio.create_task(visit.render()), time.monotonic()
         try:
             await generation.first(job.task, self._options.timeout_seconds)
             if not job.task.done() and generation.alive:
@@ -116,9 +142,18 @@ class Crew:
             elif error := job.task.exception():
                 await self._broke(job, visit, generation, error)
             else:
+                if time.monotonic() - job.began_at <= CALM_SECONDS:
+                    self._calm.note(job.request.url)
                 self._on_result(job, job.task.result())
         finally:
             job.task.cancel()
+
+    def _note_held(self, job: Job) -> None:
+        """Its page held a tab for long and had to give way, or did not leave it."""
+        if self._calm.has(job.request.url):
+            self._calm.forget(job.request.url)  # perhaps for the sake of its neighbours
+        else:
+            self._unruly.note(job.request.url)
 
     async def _broke(self, job: Job, visit: Visit, generation: Generation, error: BaseException) -> None:
         """A visit failed, perhaps because its browser died."""
@@ -131,23 +166,28 @@ class Crew:
         self._on_result(job, visit.gave_up(Reason.CONNECT, f"The tab could not be driven: {error}"))
 
     def _died(self, job: Job, visit: Visit) -> None:
-        """The browser died, perhaps because of another tab: retry once, in a browser of its own."""
-        if job.repeated:
+        """The browser died, perhaps because of another tab: retry, at last in a browser of its own."""
+        was_suspect = self._is_suspect(job)
+        job.deaths += 1
+        if was_suspect:
             self._unruly.note(job.request.url)
-        if job.repeated or (job.request.once and visit.was_sent):
+        if was_suspect or (job.request.once and visit.was_sent):
             self._on_result(job, visit.gave_up(Reason.CONNECT, DIED))
         else:
-            job.repeated = True
             self._queue.put_nowait(job)
 
-    async def _leave(self, visit: Visit, generation: Generation) -> None:
+    async def _leave(self, job: Job, visit: Visit, generation: Generation) -> None:
         closing = asyncio.create_task(visit.close())
-        await generation.first(closing, CLOSE_SECONDS)
-        if not closing.done():
-            generation.kill()  # with the browser gone, nothing is left to wait for
-            await asyncio.wait((closing,), timeout=NEWS_SECONDS)
-            closing.cancel()
-        await asyncio.gather(closing, return_exceptions=True)
+        try:
+            await generation.first(closing, CLOSE_SECONDS)
+            if not closing.done():
+                self._note_held(job)
+                generation.kill()  # with the browser gone, nothing is left to wait for
+                await asyncio.wait((closing,), timeout=NEWS_SECONDS)
+                closing.cancel()
+            await asyncio.gather(closing, return_exceptions=True)
+        finally:
+            self.keeper.give_back(generation)
 
 
 async def _wait(until: asyncio.Event) -> None:

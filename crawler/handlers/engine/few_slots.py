@@ -4,8 +4,10 @@ No crawl has all slots. Crawls whose pages take long leave two to the others, al
 ends holds its slot for half a minute: without this, a handful of them would hold up every crawl for as long.
 
 Of a new crawl nobody knows yet whether its pages take long. So when all slots are taken and a crawl that has none
-waits, the page that has held its slot for the longest gives way and begins again later. That happens to a crawl once
-in a while only, so that slow pages get done, and from then on it counts as one that takes long.
+waits, the page that has held its slot for the longest gives way and begins again later: sooner to a host whose last
+page was quick, and later if that can be said of its own host. That happens to a crawl once in a while only, so that
+slow pages get done, and from then on it counts as one that takes long. The first time a quick page makes up for that:
+pages of others may have slowed it down.
 
 Many slots (the HTTP lane's) are shared in `many_slots.py`.
 """
@@ -16,11 +18,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from crawler.handlers.engine.remembered_crawls import RememberedCrawls
+from crawler.handlers.engine.remembered import Remembered
 
 LONG_SECONDS = 15.0
 """A page that holds its slot for so long, or did, makes its crawl one of those that take long."""
 HELD_UP_SECONDS = 5.0
+SOON_SECONDS = 3.0
+"""A page that holds its slot for so long has to give way to a host whose last page was quick."""
 GIVE_WAY_SECONDS = 8.0
 """A page that holds its slot for so long has to give way to others. Most take a second or two."""
 
@@ -39,20 +43,31 @@ class Holding:
 class FewSlots:
     slots: int
     monotonic: Callable[[], float] = time.monotonic
-    _long: RememberedCrawls = field(init=False)
+    _long: Remembered[UUID] = field(init=False)
     """Crawls whose last page took long."""
-    _gave_way: RememberedCrawls = field(init=False)
-    """Crawls one of whose pages gave way; meanwhile none does so again. No quick page makes up for that: a crawl of
-    quick pages and pages that never end would begin anew each time."""
+    _quick: Remembered[str] = field(init=False)
+    """Hosts whose last page was quick."""
+    _gave_way: Remembered[UUID] = field(init=False)
+    """Crawls one of whose pages gave way; meanwhile none does so again."""
+    _made_up: Remembered[UUID] = field(init=False)
+    """Those among them for which a quick page has made up. It does so once: a crawl of quick pages and pages that never
+    end would begin anew each time."""
 
     def __post_init__(self) -> None:
-        self._long, self._gave_way = RememberedCrawls(self.monotonic), RememberedCrawls(self.monotonic)
+        self._long, self._gave_way, self._made_up = (Remembered[UUID](self.monotonic) for _ in range(3))
+        self._quick = Remembered(self.monotonic)
 
-    def note(self, crawl_id: UUID, seconds: float) -> None:
-        """A page of this crawl has given its slot back."""
+    def note(self, crawl_id: UUID, host: str, seconds: float) -> None:
+        """A page of this crawl and host has given its slot back."""
         self._long.forget(crawl_id)
+        self._quick.forget(host)
         if seconds >= LONG_SECONDS:
             self._long.add(crawl_id)
+        elif not holds_up(seconds):
+            self._quick.add(host)
+            if crawl_id in self._gave_way.now() - self._made_up.now():
+                self._gave_way.forget(crawl_id)
+                self._made_up.add(crawl_id)
 
     def allowed(
         self, pairs: Iterable[tuple[UUID, str]], held: Collection[Holding], *, only_quick: bool = False
@@ -67,12 +82,17 @@ class FewSlots:
 
     def giving_way(self, held: Collection[Holding], due: Callable[[], Iterable[tuple[UUID, str]]]) -> Holding | None:
         """Which slot is to be freed, where all are held, for one of the due pairs; None if they have to wait."""
-        known = self._gave_way.now()
-        able = [one for one in held if one.seconds >= GIVE_WAY_SECONDS and one.crawl_id not in known]
+        gave_way, quick = self._gave_way.now(), self._quick.now()
+        able = [one for one in held if one.seconds >= SOON_SECONDS and one.crawl_id not in gave_way]
         if not able:
             return None
         served = {one.crawl_id for one in held} | self._that_take_long(held)
-        return max(able, key=lambda one: one.seconds) if any(pair[0] not in served for pair in due()) else None
+        waiting = [pair for pair in due() if pair[0] not in served]
+        if not waiting:
+            return None
+        patience = SOON_SECONDS if any(host in quick for _, host in waiting) else GIVE_WAY_SECONDS
+        able = [one for one in able if one.seconds >= (LONG_SECONDS if one.name[0] in quick else patience)]
+        return max(able, key=lambda one: one.seconds, default=None)
 
     def gave_way(self, crawl_id: UUID) -> None:
         self._gave_way.add(crawl_id)

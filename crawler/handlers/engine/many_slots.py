@@ -18,7 +18,7 @@ from uuid import UUID
 
 from crawler.domain.crawls.frontier import Kind
 from crawler.handlers.engine.few_slots import Holding
-from crawler.handlers.engine.remembered_crawls import MOST_REMEMBERED, RememberedCrawls
+from crawler.handlers.engine.remembered import MOST_REMEMBERED, Remembered
 
 KEPT_SHARE = 4
 """One in so many slots is kept for crawls that hold none in the shift."""
@@ -44,14 +44,14 @@ class ManySlots:
     """What the shifts of one process know of its slots."""
 
     monotonic: Callable[[], float] = time.monotonic
-    _gave_way: RememberedCrawls = field(init=False)
+    _gave_way: Remembered[UUID] = field(init=False)
     """Crawls whose only request gave way."""
-    _large: RememberedCrawls = field(init=False)
+    _large: Remembered[UUID] = field(init=False)
     _sizes: dict[UUID, tuple[float, int]] = field(default_factory=dict)
     """The average size of each crawl's bodies, and of how many."""
 
     def __post_init__(self) -> None:
-        self._gave_way, self._large = RememberedCrawls(self.monotonic), RememberedCrawls(self.monotonic)
+        self._gave_way, self._large = Remembered(self.monotonic), Remembered(self.monotonic)
 
     def note(self, crawl_id: UUID, size: int, kind: Kind = Kind.PAGE) -> None:
         """A response of this crawl has a body of so many bytes."""

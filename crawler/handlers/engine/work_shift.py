@@ -17,6 +17,7 @@ from crawler.domain.engine.ledger import Request
 from crawler.domain.engine.ports import BatchWriter, Fetcher, Frontier, Hints
 from crawler.domain.hosts.politeness import start_within
 from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderRequest
 from crawler.errors import RedisUnavailable, Unavailable
 from crawler.handlers.engine.answers import Answers
 from crawler.handlers.engine.claim_urls import LOOK_SECONDS, ClaimUrls, Standing
@@ -259,10 +260,11 @@ class _Shift:
 
     def _note_times(self, results: Iterable[FetchResult]) -> None:
         for result in results:
-            if self._tools.few_slots is not None:
-                self._tools.few_slots.note(_crawl_of(result), result.elapsed_seconds)
-                continue
             lease = result.request.context.lease
+            if self._tools.few_slots is not None:
+                if isinstance(result.request, RenderRequest):  # robots.txt says nothing of how long pages take
+                    self._tools.few_slots.note(lease.crawl_id, lease.host, result.elapsed_seconds)
+                continue
             self._tools.many_slots.note(lease.crawl_id, len(result.body), lease.kind)
             if holds_up(result.elapsed_seconds):
                 self._holding_up.add(lease.crawl_id)
@@ -485,11 +487,6 @@ def look_again_in(due_in: float | None, live: int) -> float:
     Bounded, because other processes may queue work unknown to this one.
     """
     return max(min(max(due_in or 0.0, POLL_SECONDS), LOOK_SECONDS), POLL_SECONDS * live / LOOKS_AT_ONCE)
-
-
-def _crawl_of(result: FetchResult) -> UUID:
-    ticket: RequestTicket = result.request.context
-    return ticket.lease.crawl_id
 
 
 def _any_without_gap(answers: Sequence[FetchResult]) -> bool:

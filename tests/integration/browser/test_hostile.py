@@ -1,5 +1,6 @@
 """Pages that want to hold, crash or fill the browser. Each fails alone, in time, and leaves nothing behind."""
 
+import asyncio
 import os
 import socket
 import tempfile
@@ -8,11 +9,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-from crawler.adapters.browser import lifetime, screenshot
+from crawler.adapters.browser import lifetime, screenshot, tab_pool
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import Wear
+from crawler.adapters.browser.visit import Visit
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderRequest
@@ -130,6 +133,53 @@ def test_a_host_whose_page_took_too_long_gets_browsers_of_its_own(hurried: Brows
         until(lambda: set(hurried.stats.pids) - set(shared), LATE)
         fetch_all(hurried, [], LATE)
         assert _back_to_baseline(hurried, shared)
+
+
+def test_a_host_whose_page_had_to_give_way_gets_browsers_of_its_own_and_those_are_nice(
+    hurried: BrowserFetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tab_pool, "CALM_SECONDS", 1.0)
+    with pages({"/": HANGS["/loop"]}) as site:
+        hurried.submit(RenderRequest(site.url()))
+        until(lambda: asked(site), LATE)
+        shared = set(hurried.stats.pids)
+        time.sleep(1.5)
+        assert hurried.drop(lambda _: True) == 1
+        hurried.submit(RenderRequest(site.url()))
+        until(lambda: set(hurried.stats.pids) - shared, LATE)
+        (own,) = set(hurried.stats.pids) - shared
+        of_session = Path(f"/proc/{own}/autogroup")  # as root Chromium changes the number of its own process
+        is_nice = of_session.exists() and of_session.read_text().endswith(f"nice {lifetime.ALONE_NICE}\n")
+        assert is_nice or psutil.Process(own).nice() == lifetime.ALONE_NICE
+        hurried.abandon()
+
+
+def test_a_dropped_page_whose_tab_hardly_closes_holds_up_nobody(
+    chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its slot was given to somebody else."""
+    closing, may_close = threading.Event(), threading.Event()
+    close = Visit.close
+
+    async def hardly(visit: Visit) -> None:
+        if visit._request.url.endswith("/hangs"):
+            closing.set()
+            while not may_close.is_set():
+                await asyncio.sleep(0.05)
+        await close(visit)
+
+    monkeypatch.setattr(Visit, "close", hardly)
+    monkeypatch.setattr(tab_pool, "CLOSE_SECONDS", LATE)
+    with (
+        browser_fetcher(chromium, tmp_path, tabs=1) as fetcher,
+        pages({"/hangs": HANGS["/loop"], "/": "<p>next</p>"}) as site,
+    ):
+        fetcher.submit(RenderRequest(site.url("/hangs")))
+        until(lambda: "/hangs" in asked(site), LATE)
+        assert fetcher.drop(lambda _: True) == 1
+        assert fetch(fetcher, site.url()).failure is None
+        assert closing.is_set()
+        may_close.set()
 
 
 def test_a_page_that_fills_the_memory_fails_alone(hurried: BrowserFetcher) -> None:

@@ -316,6 +316,13 @@ def test_something_else_than_the_service_is_told_as_such(stage: Stage, door: Doo
                 call()
 
 
+def test_a_list_that_never_ends_is_told_as_such(stage: Stage, door: Door) -> None:
+    door.mishaps = [told(200, b'{"items": [], "next_cursor": "x"}')] * 9
+    with stage.client(door.address) as client, pytest.raises(lib.NotAService, match="again and again"):
+        list(client.projects.all())
+    assert len(door.seen) == 2
+
+
 def test_fields_of_a_newer_service_are_no_error(stage: Stage, door: Door) -> None:
     door.mishaps = [told(200, b'{"stored": {}, "in_force": {}, "since": 2030}')]
     with stage.client(door.address) as client:

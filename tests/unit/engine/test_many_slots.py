@@ -15,7 +15,7 @@ from crawler.handlers.engine.many_slots import (
     SITEMAP_SHARE,
     ManySlots,
 )
-from crawler.handlers.engine.remembered_crawls import MOST_REMEMBERED, REMEMBERED_SECONDS
+from crawler.handlers.engine.remembered import MOST_REMEMBERED, REMEMBERED_SECONDS
 
 LARGE, SMALL, STRANGER = uuid4(), uuid4(), uuid4()
 LONG = GIVE_WAY_SECONDS
