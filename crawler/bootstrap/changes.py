@@ -37,6 +37,7 @@ class Changes:
         return DiffCrawl(
             self._app.store,
             self._app.engine.ledger,
+            self._app.engine.new_leads,
             self._app.engine.probes,
             FindSignIns(self.page_pairs),
             self.apply_noise_rules,

@@ -14,6 +14,7 @@ from crawler.adapters.curl.fetcher import CurlFetcher
 from crawler.adapters.engine.batch_writer import BatchWriter
 from crawler.adapters.engine.crawl_state import CrawlStateReader
 from crawler.adapters.engine.ledger import Ledger
+from crawler.adapters.engine.new_leads import NewLeads
 from crawler.adapters.engine.probe_store import ProbeStore
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.engine.ports import Fetcher
@@ -48,6 +49,10 @@ class Engine:
     @cached_property
     def ledger(self) -> Ledger:
         return Ledger(self._app.database)
+
+    @cached_property
+    def new_leads(self) -> NewLeads:
+        return NewLeads(self._app.database)
 
     @cached_property
     def probes(self) -> ProbeStore:

@@ -166,13 +166,6 @@ class Ledger:
             rows = connection.execute(text(_PARENTS), {"crawl": crawl_id, "urls": list(urls)})
             return {row.url: row.parent for row in rows}
 
-    def linked_first_now(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> set[str]:
-        """Those of these addresses to which no page of the earlier crawl linked, and to which one leads that was a page
-        then, too."""
-        with transaction(self._engine) as connection:
-            given = {"crawl": crawl_id, "before": baseline_id, "urls": list(urls)}
-            return set(connection.execute(text(_LINKED_FIRST_NOW), given).scalars())
-
     def light_links(self, crawl_id: UUID) -> Iterator[str]:
         """Where the light copies of rendered pages link to."""
         with transaction(self._engine) as connection:
@@ -184,12 +177,6 @@ class Ledger:
         with transaction(self._engine) as connection:
             given = {"crawl": crawl_id, "before": baseline_id}
             return int(connection.execute(text(_COUNT_UNLINKED), given).scalar_one())
-
-    def count_without_room(self, crawl_id: UUID, baseline_id: UUID) -> int:
-        """Addresses without room in this crawl that its baseline did not meet, though it read what leads there."""
-        with transaction(self._engine) as connection:
-            given = {"crawl": crawl_id, "before": baseline_id, "reason": Reason.MAX_PAGES.value}
-            return int(connection.execute(text(_COUNT_WITHOUT_ROOM), given).scalar_one())
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None:
         """Store for each URL how many other spellings of it the crawl's pages link to."""
@@ -247,16 +234,6 @@ WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('rende
     AND u.rendering ->> 'shell' IS NOT NULL AND ((u.rendering ->> 'shell')::int < :words
         OR EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai'))
 """
-_LINKED_FIRST_NOW = """
-SELECT n.url FROM crawl_discovered_urls n
-JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = n.parent AND b.fetch_state = 'done'
-WHERE n.crawl_job_id = :crawl AND n.url = ANY(:urls) AND n.source = 'link'
-EXCEPT
-SELECT link ->> 'url' FROM crawl_discovered_urls u
-JOIN page_versions v ON v.id = u.version_id
-CROSS JOIN LATERAL jsonb_array_elements(v.links) AS link
-WHERE u.crawl_job_id = :before AND link ->> 'url' = ANY(:urls)
-"""
 _LIGHT_LINKS = """
 SELECT DISTINCT link ->> 'url' FROM crawl_discovered_urls u
 JOIN page_versions v ON v.id = (u.rendering ->> 'light_copy')::uuid AND v.crawl_method = 'lightweight'
@@ -268,12 +245,6 @@ SELECT count(*) FROM crawl_discovered_urls u
 JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = u.normalized_url
     AND b.fetch_state = 'done' AND b.source <> 'known'
 WHERE u.crawl_job_id = :crawl AND u.source = 'known' AND u.fetch_state = 'done'
-"""
-_COUNT_WITHOUT_ROOM = """
-SELECT count(*) FROM crawl_discovered_urls n
-JOIN crawl_discovered_urls p ON p.crawl_job_id = :before AND p.normalized_url = n.parent AND p.fetch_state = 'done'
-LEFT JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = n.normalized_url
-WHERE n.crawl_job_id = :crawl AND n.fetch_state = 'skipped' AND n.reason = :reason AND b.normalized_url IS NULL
 """
 _FAILED = """
 SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND fetch_state = 'failed' ORDER BY priority, seq

@@ -26,8 +26,8 @@ GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")
 _AN_AGE = late(AGE, re.IGNORECASE)
 _BARE = re.compile(
     rf"{_ABOUT}(?:{COUNT}|eine?|une?|una?|uma?|een|en|ett?)\s?([^\W\d_]{{1,10}})\.?"
-    r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?"
-    r"(?:\s(?:old|alt|oud))?",
+    + 3 * r"(?:,?\s(?:and\s|und\s|et\s|y\s|e\s)?\d{1,2}\s?([^\W\d_]{1,10})\.?)?"
+    + r"(?:\s(?:old|alt|oud))?",
     re.IGNORECASE,
 )
 _WEEK = (

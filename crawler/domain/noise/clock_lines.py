@@ -39,7 +39,7 @@ def without_clock_lines(pages: Mapping[str, FilteredPage]) -> dict[str, Filtered
         return dict(pages)
     # Each edit is read once, however many pages have it: it takes longer than all that follows.
     keys = {edit: clock_key(edit) for edit in {edit for page in pages.values() for edit in (*page.clock, *page.edits)}}
-    running = _pages(pages, lambda page: page.clock, keys.__getitem__)
+    running = _pages(pages, _telling, keys.__getitem__)
     edited = _pages(pages, lambda page: page.edits, keys.__getitem__)
     sure = {key for key, urls in running.items() if len(urls) >= max(FEWEST_PAGES, SHARE * len(edited[key]))}
     values = _values(sure, pages, keys.__getitem__)
@@ -57,7 +57,13 @@ def moves(page: FilteredPage) -> Moves:
     """Which lines of a page moved between two looks at it, and whether as the clock did."""
     moved = [edit for edit in page.edits if not _says_nothing(edit, page)]
     found = {key: False for edit in moved if (key := clock_key(edit))}
-    return found | dict.fromkeys(suspected(page), True)
+    running = {key: True for edit in _telling(page) if (key := clock_key(edit))}
+    return found | running
+
+
+def _telling(page: FilteredPage) -> tuple[BlockEdit, ...]:
+    """Edits that say that a line runs with the clock, not only that it may."""
+    return tuple(edit for edit in page.clock if not _says_nothing(edit, page))
 
 
 def _says_nothing(edit: BlockEdit, page: FilteredPage) -> bool:
@@ -89,10 +95,6 @@ def without_lines(page: FilteredPage, lines: Iterable[LineKey], key_of: KeyOf | 
         clock=tuple(edit for edit in page.clock if edit not in gone),
         rules=tuple(dict.fromkeys((*page.rules, OF_FETCH))),
     )
-
-
-def suspected(page: FilteredPage) -> set[LineKey]:
-    return {key for edit in page.clock if (key := clock_key(edit))}
 
 
 def clock_key(edit: BlockEdit) -> LineKey | None:

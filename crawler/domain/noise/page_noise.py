@@ -364,7 +364,7 @@ class _NoiseFilter:
         if not _is_comparable(edit):
             return False
         if age := aged(*_sides(edit), self._moments):
-            return age.is_telling
+            return age.agrees  # one that moved before its time is quiet only if it was seen to be an age before
         changes = value_changes(*_sides(edit)) or []
         names = self._names(changes, edit)
         if STAMP in names and self._is_of_an_item(edit):

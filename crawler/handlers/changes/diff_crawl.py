@@ -36,7 +36,7 @@ from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
 from crawler.domain.reasons import FAILED, Reason
 from crawler.domain.rendering.signals import lane_of
-from crawler.domain.urls.keys import keys_of
+from crawler.domain.urls.keys import KeyOf, keys_of
 from crawler.domain.urls.url import QueryRule
 from crawler.handlers.changes.find_sign_ins import FindSignIns
 from crawler.handlers.changes.settle_documents import SettleDocuments
@@ -64,12 +64,18 @@ class DiffLedger(Protocol):
     def last_seen(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[SeenPage]: ...
     def crossed(self, crawl_id: UUID, baseline_id: UUID) -> dict[str, tuple[bytes, bytes]]: ...
     def addresses_changed(self, crawl_id: UUID, baseline_id: UUID) -> Iterator[NewAddress]: ...
-    def linked_first_now(self, crawl_id: UUID, baseline_id: UUID, urls: Sequence[str]) -> set[str]: ...
     def light_links(self, crawl_id: UUID) -> Iterator[str]: ...
     def shells(self, crawl_id: UUID) -> set[str]: ...
     def count_unlinked(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
-    def count_without_room(self, crawl_id: UUID, baseline_id: UUID) -> int: ...
     def parents(self, crawl_id: UUID, urls: Sequence[str]) -> dict[str, str]: ...
+
+
+class Leads(Protocol):
+    """Addresses to which nothing led in an earlier crawl, though it read what leads there now."""
+
+    def linked(self, crawl_id: UUID, before_id: UUID, urls: Sequence[str], key_of: KeyOf) -> set[str]: ...
+    def listed(self, crawl_id: UUID, before_id: UUID, urls: Sequence[str], key_of: KeyOf) -> set[str]: ...
+    def without_room(self, crawl_id: UUID, before_id: UUID, key_of: KeyOf) -> int: ...
 
 
 class DiffProbes(Protocol):
@@ -103,6 +109,7 @@ class DiffCrawl:
         self,
         store: DiffStore,
         ledger: DiffLedger,
+        leads: Leads,
         probes: DiffProbes,
         find_sign_ins: FindSignIns,
         apply_noise_rules: NoiseFilter,
@@ -113,6 +120,7 @@ class DiffCrawl:
     ) -> None:
         self._store = store
         self._ledger = ledger
+        self._leads = leads
         self._probes = probes
         self._find_sign_ins = find_sign_ins
         self._apply_noise_rules = apply_noise_rules
@@ -162,7 +170,7 @@ class DiffCrawl:
             sign_ins=sign_ins,
             unlinked=self._ledger.count_unlinked(crawl.id, baseline.id),
             is_nofollow=bool(crawl.stats.get("nofollow_links")),
-            new_without_room=self._ledger.count_without_room(crawl.id, baseline.id) if is_limited else 0,
+            new_without_room=self._new_without_room(baseline, crawl) if is_limited else 0,
             hash_views=crawl.stats.get("by_reason", {}).get(Reason.HASH_ROUTE, 0),
             views=left_out_views(filtered.changes.lost, QueryRule.of(crawl.config)),
             given_up=self._probes.given_up(crawl.id, baseline.id, was_blind=is_failing(baseline.change_summary)),
@@ -239,15 +247,21 @@ class DiffCrawl:
         key_of = keys_of(crawl.config)
         return frozenset(key for url in self._ledger.light_links(crawl.id) if (key := key_of(url)))
 
+    def _new_without_room(self, baseline: CrawlJob, crawl: CrawlJob) -> int:
+        return self._leads.without_room(crawl.id, baseline.id, keys_of(baseline.config))
+
     def _with_new_in_room(self, baseline: CrawlJob, crawl: CrawlJob, changes: Changes) -> Changes:
-        """A crawl that stopped at max_pages did not see all pages, but it saw the links of those that it read: a page
-        to which none of them led, and a known page leads now, is new."""
+        """A crawl that stopped at max_pages did not see all pages, but it saw the links of those that it read, and its
+        sitemaps: a page to which none of them led, and a known page or sitemap leads now, is new."""
         alike = same_reach(baseline.config, crawl.config) and lane_of(baseline) is lane_of(crawl)
         if baseline.end_reason is not EndReason.MAX_PAGES or not alike:
             return changes
         known = {*(page.url for page in changes.lost), *changes.fetched_otherwise, *changes.barriers}
         unknown = [url for url in changes.not_compared if url not in known]
-        new = self._ledger.linked_first_now(crawl.id, baseline.id, unknown) if unknown else set()
+        if not unknown:
+            return changes
+        new = self._leads.linked(crawl.id, baseline.id, unknown, keys_of(crawl.config))
+        new |= self._leads.listed(crawl.id, baseline.id, unknown, keys_of(baseline.config))
         return replace(
             changes,
             new=tuple(sorted({*changes.new, *new})),
@@ -268,7 +282,7 @@ class DiffCrawl:
             return changes
         met = {page.normalized_url for page in self._ledger.seen_pages(baseline.id)}
         watched = {url for url, key in merged.items() if key in met}
-        watched -= self._ledger.linked_first_now(crawl.id, baseline.id, sorted(watched)) if watched else set()
+        watched -= self._leads.linked(crawl.id, baseline.id, sorted(watched), now) if watched else set()
         unseen = watched - self._probes.tried(baseline.id)  # what the others led to then is known
         told = {*changes.changed, *changes.unchanged}
         known = self._probes.adopt_looks(crawl.id, baseline.id, sorted(watched - told))

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
-from tests.integration.handmade import lay
+from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
+from tests.integration.urls.test_query_sites import served, text
 from tests.site.client import Site
 
 PATHS = [f"/p{n}" for n in range(8)]
@@ -76,3 +77,46 @@ def test_a_page_that_answers_and_has_no_room_is_said_and_never_forgotten(crawler
         assert crawler.rows("SELECT rounds FROM crawl_probes WHERE purpose = 'missing' AND rounds > 0") == []
     site.remove(PATHS[0])
     assert told(crawler.again(crawl))["removed_page_urls"] == [site.url(PATHS[0])]
+
+
+def listed(paths: list[str]) -> str:
+    return f"<urlset>{''.join(f'<url><loc>{path}</loc></url>' for path in paths)}</urlset>"
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+def test_a_new_page_that_only_the_sitemap_names_is_told_or_counted(crawler: Engine, has_room: bool) -> None:
+    paths = list(PATHS)
+
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/sitemap.xml":
+            return listed([f"{url}{one[1:]}" for one in paths])
+        return page(title=path, body=text(path)) if path == "/" or path in paths else None
+
+    with served(site) as (url, _):
+        crawl = crawler.again(crawler.crawl(url, max_pages=ROOM, max_concurrent=1))
+        assert told(crawl)["new_page_urls"] == []
+        paths.insert(0 if has_room else len(paths), "/fresh")
+        crawl = crawler.again(crawl)
+        coverage = told(crawl)["coverage"]
+        assert (told(crawl)["new_page_urls"], coverage["new_without_room"]) == (
+            ([f"{url}fresh"], 0) if has_room else ([], 1)
+        )
+        crawl = crawler.again(crawl)
+        assert (told(crawl)["new_page_urls"], told(crawl)["coverage"]["new_without_room"]) == ([], 0)
+
+
+def test_what_a_crawl_tells_apart_from_now_on_was_there_before(crawler: Engine) -> None:
+    """A crawl at its limit learns parameters for the next one: addresses that were one page before are not new."""
+    plain = [f"/plain/{n}" for n in range(60)]
+
+    def site(path: str, query: dict[str, str]) -> str | None:
+        if path == "/":
+            views = [*(f"/view?name={n}" for n in range(30)), *(f"/commit?id={n}" for n in range(8))]
+            return page(*plain, *views, title="Home", body=text("home"))
+        return page(title=f"{path} {query}", body=text(f"{path} {query}"))
+
+    with served(site) as (url, _):
+        crawl = crawler.crawl(url, use_sitemaps=False, max_pages=50)
+        for _ in range(3):
+            crawl = crawler.again(crawl)
+            assert (told(crawl)["coverage"]["new_without_room"], told(crawl)["new_page_urls"]) == (0, [])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, moves
+from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, moves, without_clock_lines
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.earlier_values import moved_before
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
@@ -95,6 +95,33 @@ def test_a_single_age_is_quiet_once_it_moved_with_the_clock_before() -> None:
     assert confirmed(asked, {"/": other}) == set(), "it was edited then"
     stayed = moved_before(page, blocks("<p class='up'>3 hours</p>"), AT - timedelta(hours=20))
     assert confirmed(asked, {"/": stayed}) == set()
+
+
+@pytest.mark.parametrize(
+    ("first", "old", "new", "hours"),
+    [("2 hours", "4 hours", "5 hours", 0.75), ("3 days", "5 days", "6 days", 15), ("12 days", "14 days", "15 days", 5)],
+)
+def test_an_age_that_moved_before_its_time_is_quiet_if_it_was_seen_to_be_one(
+    first: str, old: str, new: str, hours: float
+) -> None:
+    """Crawls are often nearer than the unit in which an age counts."""
+    page = compared(f"<p class='up'>{old}</p>", f"<p class='up'>{new}</p>", hours=hours)
+    assert page.edits, "nothing is known yet"
+    asked, unit = lines_to_confirm({"/": page}), 1 if "hour" in old else 24
+    before = moved_before(page, blocks(f"<p class='up'>{first}</p>"), AT - timedelta(hours=2 * unit))
+    assert confirmed(asked, {"/": before}) == set(asked) != set()
+    weak = moved_before(page, blocks(f"<p class='up'>{old}</p>"), AT - timedelta(hours=hours))
+    assert confirmed(asked, {"/": weak}) == set(), "it stood still"
+    pages = {f"/{number}": page for number in range(4)}
+    assert without_clock_lines(pages) == pages, "on many pages at once it says no more"
+
+
+@pytest.mark.parametrize("old", ["0 Days 0 Hours 43 Minutes", "3 days, 2 hours, 43 minutes", "1 d 2 h 43 min"])
+def test_the_time_that_a_machine_is_up_is_an_age(old: str) -> None:
+    page = compared(f"<p class='up'>{old}</p>", f"<p class='up'>{old.replace('43', '48')}</p>", hours=1 / 12)
+    assert lines_to_confirm({"/": page})
+    page = compared(f"<p class='up'>{old}</p>", f"<p class='up'>{old.replace('43', '58')}</p>", hours=1 / 12)
+    assert not lines_to_confirm({"/": page}), "it moved otherwise"
 
 
 def test_the_youngest_age_of_a_column_is_quiet_once_it_moved_with_the_clock_before() -> None:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from crawler.domain.diffs.page_blocks import read_blocks
-from crawler.domain.noise.clock_lines import suspected
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from tests.unit.noise.pages import html
@@ -40,7 +39,7 @@ def test_a_moment_to_the_minute_that_is_that_of_each_fetch_is_quiet(clock: Clock
     assert old != new
     page = filtered(old, new, Moments(FIRST + late, later + late))
     if clock.is_mere_time and later - FIRST < timedelta(hours=1):
-        assert suspected(page), "at nearly the same time of the day it says less"
+        assert page.clock, "at nearly the same time of the day it says less"
     else:
         assert (page.edits, page.rules) == ((), ("date of the fetch",))
 
@@ -59,7 +58,7 @@ def test_a_coarser_moment_is_told_and_suspected(clock: Clock) -> None:
     old, new = clock.at(FIRST), clock.at(SAME_DAY)
     page = filtered(old, new, Moments(FIRST, SAME_DAY))
     assert page.edits
-    assert suspected(page)
+    assert page.clock
 
 
 @pytest.mark.parametrize(
@@ -74,17 +73,17 @@ def test_a_coarser_moment_is_told_and_suspected(clock: Clock) -> None:
 def test_a_count_of_days_that_moves_by_the_days_that_went_by_is_told_and_suspected(old: str, new: str) -> None:
     page = filtered(old, new, Moments(FIRST, FIRST + timedelta(days=3, hours=2)))
     assert page.edits
-    assert suspected(page)
-    assert not suspected(filtered(old, new, Moments(FIRST, FIRST + timedelta(days=5))))
+    assert page.clock
+    assert not filtered(old, new, Moments(FIRST, FIRST + timedelta(days=5))).clock
 
 
 def test_a_mere_time_that_runs_between_two_looks_of_one_crawl_is_suspected() -> None:
     later = FIRST + timedelta(minutes=2)
-    assert suspected(filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later)))
-    assert not suspected(filtered("Wir haben 10:13", "Wir haben 10:19", Moments(FIRST, later)))
-    assert not suspected(filtered("Wir haben 10:24", "Wir haben 10:26", Moments(FIRST, later))), "in no zone"
+    assert filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later)).clock
+    assert not filtered("Wir haben 10:13", "Wir haben 10:19", Moments(FIRST, later)).clock
+    assert not filtered("Wir haben 10:24", "Wir haben 10:26", Moments(FIRST, later)).clock, "in no zone"
     day = timedelta(days=1)
-    assert not suspected(filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later + day)))
+    assert not filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later + day)).clock
 
 
 @pytest.mark.parametrize("later", [SAME_DAY, FIRST + timedelta(days=3)], ids=["hours", "days"])
@@ -134,4 +133,4 @@ def test_a_clock_runs_through_the_night_in_which_it_is_put_forward_or_back(old: 
     """In Europe; the hours that really went by are one more or less than those shown."""
     before = datetime.fromisoformat("2026-10-24T23:20:30Z" if hours == 5 else "2026-03-29T00:20:30Z")
     page = filtered(f"It is {old}", f"It is {new}", Moments(before, before + timedelta(hours=hours)))
-    assert not page.edits or suspected(page)
+    assert not page.edits or page.clock
