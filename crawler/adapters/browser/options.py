@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import ada_url
+
 from crawler.adapters.curl.name_lookup import LookupFunction, system_lookup
 from crawler.domain.crawls.fetching import FetchRequest
 from crawler.domain.hosts.egress import EgressRule
@@ -65,3 +67,7 @@ class Job:
     task: "asyncio.Task[Any] | None" = None
     """The task of the visit, while it is in progress."""
     began_at: float = 0.0
+
+    @property
+    def host(self) -> str:
+        return str(ada_url.URL(self.request.url).host)

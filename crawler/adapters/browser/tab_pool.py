@@ -17,10 +17,10 @@ from crawler.adapters.browser.chromium_process import BrowserUnavailable
 from crawler.adapters.browser.egress_proxy import EgressProxy
 from crawler.adapters.browser.lifetime import BrowserKeeper, Generation
 from crawler.adapters.browser.options import BrowserOptions, Job
-from crawler.adapters.browser.remembered_hosts import RememberedHosts
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
 from crawler.adapters.browser.visit import TabLost, Visit, VisitOptions
 from crawler.domain.crawls.fetching import FetchRequest
+from crawler.domain.engine.remembered import Remembered
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 
@@ -54,7 +54,9 @@ class Crew:
             resolve=options.resolve,
             lookup=options.lookup,
         )
-        self._unruly, self._calm = RememberedHosts(), RememberedHosts()
+        self._unruly, self._calm = Remembered[str](time.monotonic), Remembered[str](time.monotonic)
+        """Hosts whose pages held or broke their tab, and hosts whose last page was shown quickly. All tabs of a browser
+        share its main process and Playwright's driver: a page that keeps these busy slows down every other tab."""
         self._leaving: set[asyncio.Task[None]] = set()
         self._visits = VisitOptions(options.user_agent, options.max_body_bytes, options.timeout_seconds)
         self.keeper = BrowserKeeper(options.chromium, options.records, self._proxy, options.wear, options.flags)
@@ -119,19 +121,19 @@ class Crew:
                 await asyncio.shield(leaving)
 
     async def _browser_for(self, job: Job) -> Generation | None:
-        alone = self._is_suspect(job) or self._unruly.has(job.request.url)
+        alone = self._is_suspect(job) or self._unruly.has(job.host)
         return await self.keeper.take(alone=alone, is_wanted=lambda: not job.abandoned)
 
     def _is_suspect(self, job: Job) -> bool:
         """Whether its page may be why browsers died. One death in company proves nothing against a calm host."""
-        return job.deaths > (1 if self._calm.has(job.request.url) else 0)
+        return job.deaths > (1 if self._calm.has(job.host) else 0)
 
     async def _visit(self, job: Job, visit: Visit, generation: Generation) -> None:
         job.task, job.began_at = asyncio.create_task(visit.render()), time.monotonic()
         try:
             await generation.first(job.task, self._options.timeout_seconds)
             if not job.task.done() and generation.alive:
-                self._unruly.note(job.request.url)
+                self._unruly.add(job.host)
                 self._on_result(job, visit.gave_up(Reason.TIMEOUT, "The visit took too long."))
                 if not visit.has_tab:
                     generation.kill()  # not the page's fault: the browser itself hangs
@@ -143,17 +145,17 @@ class Crew:
                 await self._broke(job, visit, generation, error)
             else:
                 if time.monotonic() - job.began_at <= CALM_SECONDS:
-                    self._calm.note(job.request.url)
+                    self._calm.add(job.host)
                 self._on_result(job, job.task.result())
         finally:
             job.task.cancel()
 
     def _note_held(self, job: Job) -> None:
         """Its page held a tab for long and had to give way, or did not leave it."""
-        if self._calm.has(job.request.url):
-            self._calm.forget(job.request.url)  # perhaps for the sake of its neighbours
+        if self._calm.has(job.host):
+            self._calm.forget(job.host)  # perhaps for the sake of its neighbours
         else:
-            self._unruly.note(job.request.url)
+            self._unruly.add(job.host)
 
     async def _broke(self, job: Job, visit: Visit, generation: Generation, error: BaseException) -> None:
         """A visit failed, perhaps because its browser died."""
@@ -170,7 +172,7 @@ class Crew:
         was_suspect = self._is_suspect(job)
         job.deaths += 1
         if was_suspect:
-            self._unruly.note(job.request.url)
+            self._unruly.add(job.host)
         if was_suspect or (job.request.once and visit.was_sent):
             self._on_result(job, visit.gave_up(Reason.CONNECT, DIED))
         else:

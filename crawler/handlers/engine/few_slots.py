@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from crawler.handlers.engine.remembered import Remembered
+from crawler.domain.engine.remembered import Remembered
 
 LONG_SECONDS = 15.0
 """A page that holds its slot for so long, or did, makes its crawl one of those that take long."""

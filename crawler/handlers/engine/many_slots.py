@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from crawler.domain.crawls.frontier import Kind
+from crawler.domain.engine.remembered import MOST_REMEMBERED, Remembered
 from crawler.handlers.engine.few_slots import Holding
-from crawler.handlers.engine.remembered import MOST_REMEMBERED, Remembered
 
 KEPT_SHARE = 4
 """One in so many slots is kept for crawls that hold none in the shift."""

@@ -2,8 +2,8 @@
 
 from uuid import UUID, uuid4
 
+from crawler.domain.engine.remembered import REMEMBERED_SECONDS
 from crawler.handlers.engine.few_slots import GIVE_WAY_SECONDS, LONG_SECONDS, SOON_SECONDS, FewSlots, Holding
-from crawler.handlers.engine.remembered import REMEMBERED_SECONDS
 
 HOSTILE, STRANGER, OTHER = uuid4(), uuid4(), uuid4()
 

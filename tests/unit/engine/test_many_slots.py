@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from crawler.domain.crawls.frontier import Kind
+from crawler.domain.engine.remembered import MOST_REMEMBERED, REMEMBERED_SECONDS
 from crawler.handlers.engine.few_slots import Holding
 from crawler.handlers.engine.many_slots import (
     AVERAGE_OF,
@@ -15,7 +16,6 @@ from crawler.handlers.engine.many_slots import (
     SITEMAP_SHARE,
     ManySlots,
 )
-from crawler.handlers.engine.remembered import MOST_REMEMBERED, REMEMBERED_SECONDS
 
 LARGE, SMALL, STRANGER = uuid4(), uuid4(), uuid4()
 LONG = GIVE_WAY_SECONDS

@@ -1,6 +1,5 @@
 """Crawls, or hosts, of which a process remembers something for a while, such as that their pages take long."""
 
-import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -13,7 +12,7 @@ MOST_REMEMBERED = 1000
 
 @dataclass(slots=True)
 class Remembered(Generic[Key]):
-    monotonic: Callable[[], float] = time.monotonic
+    monotonic: Callable[[], float]
     _until: dict[Key, float] = field(default_factory=dict)
 
     def add(self, key: Key) -> None:
@@ -24,6 +23,9 @@ class Remembered(Generic[Key]):
 
     def forget(self, key: Key) -> None:
         self._until.pop(key, None)
+
+    def has(self, key: Key) -> bool:
+        return self._until.get(key, 0.0) > self.monotonic()
 
     def now(self) -> set[Key]:
         now = self.monotonic()
