@@ -10,6 +10,7 @@ from crawler.domain.crawls.frontier import Priority
 from crawler.domain.patterns import compile_pattern
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.presets import PatternRule, looks_like_shopify, patterns_of
+from crawler.domain.urls.sign_outs import signs_out
 from crawler.domain.urls.traps import trap
 from crawler.domain.urls.url import QueryRule, Url, UrlRefused, digest, normalize, parse
 
@@ -72,6 +73,8 @@ class Scope:
     """Keys of a fetch-only crawl: nothing else is in scope."""
     anywhere: bool = False
     """Given URLs may redirect to any host."""
+    is_signed_in: bool = False
+    """Links that would end the session are not followed."""
     _known: dict[str, Candidate] = field(default_factory=dict, compare=False, repr=False)
     """Verdicts by href, without regard to depth. Pages share most of their links."""
 
@@ -172,6 +175,8 @@ class Scope:
         rule = trap(url)
         if rule:
             return Refusal(Reason.TRAP, rule)
+        if self.is_signed_in and signs_out(url):
+            return Refusal(Reason.TRAP, "it signs out, and the rest of the crawl would be without its credentials")
         if (view := self.rule.view(url)) is not None:
             return Refusal(
                 Reason.TRAP, f"`{view}` shows a known page in another way; query_params or meaningful_params changes it"

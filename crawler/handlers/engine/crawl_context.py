@@ -168,6 +168,7 @@ def scope_of(state: CrawlState) -> Scope:
         scope = Scope.for_urls(state.given, crawl.config, anywhere=crawl.from_queue)
     else:
         scope = Scope.of(crawl.seed_url, crawl.config, shopify=state.shopify)
+        scope = replace(scope, is_signed_in=bool(state.credentials or state.logins))
     for href in state.moves:
         scope = scope.moved_to(parse(href))
     return scope

@@ -15,7 +15,7 @@ from crawler.domain.hosts.credentials import CredentialKind
 from crawler.telemetry import configure_logs
 from tests.integration.acquiring import extracting
 from tests.integration.certificates import Authority
-from tests.integration.handmade import page
+from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, Server, response, serving
 from tests.site.client import Site
@@ -255,6 +255,14 @@ def test_nothing_that_is_kept_shows_them(crawler: Engine) -> None:
     kinds = [(one.origin, one.kind, one.name) for one in listed]
     origin = own.url("").rstrip("/")
     assert kinds == [(origin, "header", "X-Key"), (origin, "cookie", "sid"), (origin, "basic_auth", "Authorization")]
+
+
+def test_a_crawl_with_credentials_does_not_sign_itself_out(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": ("/a", "/logout", "/?do=logout"), "/a": (), "/logout": ()})
+    project = crawler.project(site.url(), delay_seconds=0, use_sitemaps=False)
+    crawler.tools.projects.credentials.set(project.id, site.url(), CredentialKind.COOKIE, "sid", SECRET)
+    rows = crawler.paths(crawler.run(crawler.start(project)))
+    assert {path: row["reason"] for path, row in rows.items()} == {"/": None, "/a": None, "/logout": "trap"}
 
 
 def test_logs_of_a_crawl_show_no_secret(crawler: Engine, site: Site) -> None:
