@@ -154,12 +154,12 @@ def test_changed_pages_that_take_long_to_read_are_read_among_those_that_take_lon
 def test_what_takes_long_to_prepare_is_begun_anew_among_its_like(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notify_crawl, "SLOW_SECONDS", 0.3)
+    monkeypatch.setattr(notify_crawl, "SLOW_SECONDS", 2.0)
     crawl = told_crawl(crawler, notification_email="ops@example.org")
     order = {"channel": "email", "address": "a@example.org", "body_template": LOOP}
     crawler.tools.notices.manage_recipients.add(crawl.project_id, read_recipient(order))
     notify, places = crawler.tools.notices.notify_crawl, crawler.tools.notices.places
-    monkeypatch.setattr("crawler.handlers.notices.sender_places.SLOW_SECONDS", 0.3)
+    monkeypatch.setattr("crawler.handlers.notices.sender_places.SLOW_SECONDS", 2.0)
     crawler.sent.clear()
     assert notify(crawl.id) == 1, "who is quick is told"
     assert places.is_slow(crawl.project_id)
