@@ -107,8 +107,10 @@ class Acquisition:
     @cached_property
     def relay_outbox(self) -> RelayOutbox:
         settings = self._app.settings
-        send, stop = self._app.hints.classify, failpoint(settings.failpoint)
-        return RelayOutbox(self.outbox, send, settings.classify_task, self._app.clock, stop)
+        hints, stop = self._app.hints, failpoint(settings.failpoint)
+        return RelayOutbox(
+            self.outbox, hints.classify, settings.classify_task, self._app.clock, hints.classification_length, stop
+        )
 
 
 def _check(rules: SelectorSet) -> None:

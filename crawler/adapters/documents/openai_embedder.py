@@ -21,7 +21,9 @@ from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 
-LONGEST_ANSWER = 256 * 1024**2
+MOST_OF_A_NUMBER, MOST_BESIDE = 40, 64 * 1024
+"""Bytes that a service may need for one number of a vector, and for all that stands beside the vectors. An answer is
+read in one go, and nothing else is done meanwhile: a longer one would hold up a whole process."""
 LONGEST_WAIT_SECONDS = 5.0
 _OK = 200
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
@@ -93,7 +95,8 @@ class OpenAIEmbedder:
         asked = {"model": self._model, "input": list(texts)}
         left = max(0.1, until - time.monotonic())
         try:
-            return self._read(post_json(self._options, self._url, asked, self._key, left, LONGEST_ANSWER))
+            most = MOST_BESIDE + len(texts) * (self._dimension * MOST_OF_A_NUMBER + 1024)
+            return self._read(post_json(self._options, self._url, asked, self._key, left, most))
         except AnswerTooLong as exc:
             raise EmbeddingFailed("The embedding service answers more than any vectors would need.") from exc
         except NoAnswer as exc:

@@ -20,7 +20,8 @@ from crawler.domain.engine.ledger import LIGHT, RENDERED, Found
 from crawler.domain.urls.folded_addresses import NO_PAGE
 from crawler.domain.urls.query_survey import OUTAGES
 
-MOST_LINKS = 200_000
+MOST_LINKS = 50_000
+"""Links that one survey looks at, the shortest first. That takes some ten seconds of a processor at worst."""
 MOST_READDRESSED = 1000
 _METHOD = {Lane.HTTP: LIGHT, Lane.BROWSER: RENDERED}
 

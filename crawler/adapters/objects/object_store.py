@@ -117,6 +117,12 @@ def read_object(reference: bytes, most: int = LARGEST) -> bytes:
         return bytes(found.bytes())
 
 
+def id_in(reference: bytes) -> UUID | None:
+    """The id whose bytes `put` wrote there."""
+    ours = _OURS(_split(reference)[1])
+    return UUID(ours[1]) if ours else None
+
+
 def store_of(reference: bytes) -> ObjectStore:
     return ObjectStore(_split(reference)[0])
 

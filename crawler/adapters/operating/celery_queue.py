@@ -46,6 +46,10 @@ class CeleryQueue:
         """Number of messages in the queue."""
         return self.lengths([queue])[queue]
 
+    def classification_length(self) -> int:
+        """Jobs that wait for who classifies them."""
+        return self.length(CLASSIFICATION)
+
     def lengths(self, queues: Iterable[str] = ALL) -> dict[str, int]:
         try:
             # A kept connection: connecting takes ten times as long as asking.

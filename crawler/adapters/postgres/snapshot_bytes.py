@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from crawler.adapters.objects.object_store import MARK, is_reference, read_object
+from crawler.adapters.objects.object_store import MARK, id_in, is_reference, read_object
 from crawler.domain.engine import snapshots
 
 MOST_PICTURE = 64 * 2**20
@@ -19,9 +19,10 @@ def snapshot_bytes(row: Row[Any]) -> bytes:
 
 def decompressed(content: Any, length: int) -> bytes:
     stored = bytes(content)
-    if is_reference(stored):
-        stored = read_object(stored, snapshots.most_compressed(length))
-    return snapshots.decompressed(stored, length)
+    if not is_reference(stored):
+        return snapshots.decompressed(stored, length)
+    found = snapshots.decompressed(read_object(stored, snapshots.most_compressed(length)), length)
+    return snapshots.checked(found, id_in(stored))
 
 
 def picture_bytes(image: Any) -> bytes:

@@ -40,3 +40,10 @@ def decompressed(content: bytes, length: int) -> bytes:
         return zstandard.ZstdDecompressor().decompress(content, length)
     except zstandard.ZstdError as exc:
         raise DamagedSnapshot(_DAMAGED) from exc
+
+
+def checked(body: bytes, name: UUID | None) -> bytes:
+    """The bytes, if they are those that are stored under this id. Others who write there may have exchanged them."""
+    if name is not None and name_of(body) != name:
+        raise DamagedSnapshot(_DAMAGED)
+    return body

@@ -3,6 +3,7 @@
 Expired leases go back by `adapters/frontier/lua/reap.lua`; schedules, the queue and documents have their own recovery.
 """
 
+import random
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -91,11 +92,12 @@ class Reconcile:
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
         crawls = self._store.open_crawls()
         self._lanes.is_open(Lane.BROWSER)  # so that it is known before a crawl asks, which would have to wait for it
+        begun = []
         for crawl in crawls:
             if crawl.status is CrawlStatus.PENDING:
                 self._start_forgotten(crawl)
-            else:
-                self._look_after(crawl)
+            elif self._look_after(crawl):
+                begun.append(crawl.id)
         for crawl_id in set(in_frontier) - {crawl.id for crawl in crawls}:
             self._close(crawl_id)
         for crawl in self._store.take_half_ended():
@@ -106,6 +108,9 @@ class Reconcile:
             pairs, _ = self._frontier.due(lane, 1)
             if pairs:
                 self._hints.fetch(lane)
+        random.shuffle(begun)  # last, and in any order: to end a crawl may take long, and this task has a time limit
+        for crawl_id in begun:
+            self._finish_crawl(crawl_id)
 
     def _prune_now_and_then(self) -> None:
         now = self._clock()
@@ -120,14 +125,15 @@ class Reconcile:
         log.warning("pending_crawl", crawl_id=str(crawl.id))
         self._seed_crawl(crawl.id)
 
-    def _look_after(self, crawl: CrawlJob) -> None:
+    def _look_after(self, crawl: CrawlJob) -> bool:
+        """Whether it is in the frontier, so that it may be over."""
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             if not is_large(crawl):
                 self.restore(crawl)
             elif self._frontier.acquire_task(f"large {crawl.id}", ASK_AGAIN_SECONDS):
                 self._hints.tend_large_crawl(crawl.id)
-            return
+            return False
         if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
             log.info("gap_adjusted", crawl_id=str(crawl.id))
         if stats.paused != crawl.paused:  # the process that paused or resumed it could not reach Redis
@@ -138,7 +144,7 @@ class Reconcile:
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
         if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):
             self._do_without_browser(crawl)
-        self._finish_crawl(crawl.id)
+        return True
 
     def restore(self, crawl: CrawlJob) -> None:
         """Fill the frontier of a crawl that Redis has lost. One that has ended meanwhile is closed, not lost."""

@@ -15,6 +15,7 @@ from crawler.config import load_settings
 from crawler.domain.acquisition.extractions import MAX_HANDED_ON, Handed
 from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.errors import RedisUnavailable
+from crawler.handlers.acquisition import relay_outbox
 from crawler.handlers.acquisition.relay_outbox import RelayOutbox
 from tests.integration.acquiring import HOTEL, Extraction, extracting, hotel
 from tests.integration.handmade import lay
@@ -88,6 +89,30 @@ def test_a_long_text_is_cut_in_the_message_and_says_so(extraction: Extraction, s
     relay(extraction, lambda _, handed: sent.append(handed))()
     assert (len(sent[0].text), sent[0].truncated) == (MAX_HANDED_ON, True)
     assert len(extraction.rows()[0]["extracted_text"]) > MAX_HANDED_ON
+
+
+def test_jobs_wait_in_postgres_while_nobody_takes_them(
+    extraction: Extraction, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The broker's memory is everybody's."""
+    extracted(extraction, site)
+    with extraction.tools.database.begin() as db:
+        db.exec_driver_sql("UPDATE extractions SET extracted_text = repeat('\U0001f6a2', 10000)")
+    monkeypatch.setattr(relay_outbox, "MOST_WAITING_BYTES", 400_000)  # a job is 160 kB: twelve characters for a ship
+    queue: list[str] = []
+    outbox, clock = extraction.tools.acquisition.outbox, extraction.tools.clock
+    hand_on = RelayOutbox(outbox, lambda _, handed: queue.append(handed.job_id), TASK, clock, lambda: len(queue))
+    hand_on()
+    assert outbox.counts() == {"waiting": 3, "sent": 2}
+    hand_on()
+    assert outbox.counts()["waiting"] >= 1, "still nobody takes them"
+    taken = []
+    while queue:
+        taken += queue
+        queue.clear()
+        hand_on()
+    assert outbox.counts() == {"waiting": 0, "sent": 5}
+    assert len(taken) == len(set(taken)) == 5
 
 
 def test_a_broker_that_is_away_loses_nothing_and_what_it_took_is_not_sent_twice(

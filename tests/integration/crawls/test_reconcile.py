@@ -34,6 +34,24 @@ def leave_half_ended(crawler: Engine, crawl: CrawlJob, seconds: int, more: str =
     crawler.sent.clear()
 
 
+def test_a_crawl_that_takes_too_long_to_end_keeps_nothing_else_from_being_done(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class TimeIsUp(Exception): ...
+
+    def too_long(_: object) -> None:
+        raise TimeIsUp
+
+    half_ended = crawler.run(started(crawler, site))
+    leave_half_ended(crawler, half_ended, 40)
+    started(crawler, site)
+    reconcile = crawler.tools.crawls.reconcile
+    monkeypatch.setattr(reconcile, "_finish_crawl", too_long)
+    with pytest.raises(TimeIsUp):
+        reconcile()
+    assert ("after_crawl", half_ended.id) in crawler.sent
+
+
 def test_a_comparison_that_waits_its_turn_is_not_asked_for_again(crawler: Engine, site: Site) -> None:
     """When a hundred crawls end at once, asking again for each had doubled the work that all wait for."""
     crawl = crawler.run(started(crawler, site))

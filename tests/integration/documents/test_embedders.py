@@ -152,6 +152,13 @@ def test_an_answer_that_is_none_is_refused(server: EmbeddingServer, body: bytes)
         openai(server).embed(["a"])
 
 
+def test_a_long_answer_is_refused_before_it_is_read(server: EmbeddingServer) -> None:
+    """Millions of empty objects: to read them would hold up the whole process."""
+    server.body = b'{"data": [' + b",".join([b"{}"] * 100_000) + b"]}"
+    with pytest.raises(EmbeddingFailed, match="more than any vectors would need"):
+        openai(server).embed(["a"])
+
+
 def test_a_service_that_is_not_there_is_told(server: EmbeddingServer) -> None:
     with closing(socket()) as free:
         free.bind(("127.0.0.1", 0))

@@ -20,6 +20,7 @@ from crawler.adapters.pages.export_files import ObjectFolder
 from crawler.adapters.pages.move_snapshots import move_snapshots
 from crawler.adapters.postgres.retention import Pruner, Retention
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.engine import snapshots
 from crawler.domain.engine.ledger import Picture
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
@@ -174,6 +175,17 @@ def test_an_object_that_is_damaged_is_told(crawler: Engine, site: Site, url: str
     for row in crawler.rows("SELECT content FROM snapshots"):
         folder, _, name = bytes(row["content"]).decode().partition("#")
         ObjectStore(folder.removeprefix("@")).write_small(name, b"not what was written")
+    with pytest.raises(Unavailable, match="damaged"):
+        shown(crawler, crawl)
+
+
+def test_an_object_that_is_another_page_is_damaged(crawler: Engine, site: Site, url: str) -> None:
+    """Whoever else writes to the storage may have exchanged them, with those of other projects, too."""
+    crawl = edited(crawler, site)
+    other = snapshots.snapshot(b"<p>It</p>", "text/html", crawler.tools.clock())
+    for row in crawler.rows("SELECT content FROM snapshots"):
+        folder, _, name = bytes(row["content"]).decode().partition("#")
+        ObjectStore(folder.removeprefix("@")).write_small(name, other.content)
     with pytest.raises(Unavailable, match="damaged"):
         shown(crawler, crawl)
 
