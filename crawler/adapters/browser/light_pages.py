@@ -16,14 +16,12 @@ KEPT_SECONDS = 3600.0
 MAX_BYTES = 512 * 1024
 """Largest page that is kept. Of a larger one nothing is kept, and nothing is learned."""
 _TOO_LARGE = b"-"
-_compress = zstandard.ZstdCompressor(level=1).compress
-_expand = zstandard.ZstdDecompressor().decompress
 
 
 class LightPages(FrontierCalls):
     def keep(self, crawl_id: UUID, digest: bytes, page: LightPage) -> None:
         packed = orjson.dumps([page.text, page.links, page.content_hash.hex()])
-        kept = _compress(packed) if len(packed) <= MAX_BYTES else _TOO_LARGE
+        kept = zstandard.ZstdCompressor(level=1).compress(packed) if len(packed) <= MAX_BYTES else _TOO_LARGE
         self._command("SET", self._key(crawl_id, digest), kept, "PX", milliseconds(KEPT_SECONDS))
 
     def begin(self, crawl_id: UUID, digest: bytes) -> bool:
@@ -43,7 +41,9 @@ class LightPages(FrontierCalls):
         kept: Any = self._command("GET", self._key(crawl_id, digest))
         if not kept or kept == _TOO_LARGE:
             return None
-        text, links, content_hash = orjson.loads(_expand(kept, max_output_size=MAX_BYTES))
+        text, links, content_hash = orjson.loads(
+            zstandard.ZstdDecompressor().decompress(kept, max_output_size=MAX_BYTES)
+        )
         return LightPage(text, links, bytes.fromhex(content_hash))
 
     def was_read(self, crawl_id: UUID, digest: bytes) -> bool:

@@ -1,6 +1,7 @@
 """Snapshots: the bytes of a page as stored, compressed, with an id made from their hash."""
 
 import hashlib
+import threading
 from datetime import datetime
 from uuid import UUID
 
@@ -10,7 +11,16 @@ from crawler.domain.engine.ledger import Snapshot, snapshot_id
 from crawler.errors import Unavailable
 
 _DAMAGED = "What is stored of the page is damaged: it is not what was written."
-_compress = zstandard.ZstdCompressor(level=3).compress
+
+
+class _Compressor(threading.local):
+    """One for each thread: two that use the same at once break it. A new one for each page would cost more."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=3).compress
+
+
+_compressor = _Compressor()
 
 
 class DamagedSnapshot(Unavailable):
@@ -19,7 +29,7 @@ class DamagedSnapshot(Unavailable):
 
 def snapshot(body: bytes, content_type: str, now: datetime) -> Snapshot:
     digest = hashlib.sha256(body).digest()
-    return Snapshot(snapshot_id(digest), digest, _compress(body), content_type[:200], len(body), now)
+    return Snapshot(snapshot_id(digest), digest, _compressor.compress(body), content_type[:200], len(body), now)
 
 
 def name_of(body: bytes) -> UUID:
