@@ -80,9 +80,10 @@ class ChromiumProcess:
     def _spawn(self) -> None:
         self._records.mkdir(parents=True, exist_ok=True)
         argv = [str(_real_program(self._options.program)), *flags_for(self._options, self._profile)]
+        words = [f"die-with={os.getpid()}", *([f"nice={self._options.nice}"] if self._options.nice else [])]
         with (self._profile / "stderr").open("wb") as said:
             self._process = subprocess.Popen(  # noqa: S603 - our own command line
-                launch.command((f"die-with={os.getpid()}", f"nice={self._options.nice}"), argv),
+                launch.command(words, argv),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

@@ -21,7 +21,7 @@ from crawler.redaction import redact
 
 log = telemetry.logger(__name__)
 
-MOST_OF_A_NUMBER, MOST_BESIDE = 40, 64 * 1024
+MOST_OF_A_NUMBER, MOST_BESIDE = 64, 64 * 1024
 """Bytes that a service may need for one number of a vector, and for all that stands beside the vectors. An answer is
 read in one go, and nothing else is done meanwhile: a longer one would hold up a whole process."""
 LONGEST_WAIT_SECONDS = 5.0

@@ -21,6 +21,8 @@ MOST_WAITING_BYTES = 128 * 2**20
 """Bytes of jobs that may wait for who classifies them. The broker keeps them in memory that all projects share; the
 others wait in Postgres."""
 TYPICAL_BYTES = 20_000
+"""Of a job, before any was sent."""
+LAST_ONES = 16
 MOST_AT_ONCE = 2000
 """Jobs that one call sends: the rest is the next one's."""
 PRUNE_EVERY = timedelta(hours=1)
@@ -82,7 +84,7 @@ class RelayOutbox:
         size = _size(handed)
         room.take(size)
         self._send(task, handed)
-        self._typical += (size - self._typical) / 16
+        self._typical += (size - self._typical) / LAST_ONES
 
     def recover(self) -> None:
         """Send what still waits, and now and then delete what was sent long ago."""
