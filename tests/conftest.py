@@ -96,6 +96,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     finally:
         if measured:
+            # Each start would wrap `os._exit` once more, and measure each forked process once more.
+            measured.set_option("run:patch", [])
             measured.start()
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import APIResponse, Route, expect
 
 from tests.integration.dashboard.house import House
 from tests.site.client import Site
@@ -113,6 +113,33 @@ def test_a_pause_is_seen_at_once_by_everybody_who_watches_and_the_buttons_work(h
     expect(worker.get_by_text("The crawl was cancelled")).to_be_visible()
     assert worker.evaluate("window.untouched"), "nobody reloaded the page"
     assert house.engine.tools.store.get_crawl(crawl.id).status == "cancelled"
+
+
+@pytest.mark.slow
+def test_a_state_that_changes_while_it_is_asked_for_is_asked_for_again(house: House, module_site: Site) -> None:
+    tools = house.engine.tools
+    project = tools.projects.manage.create(name="Twice", website_url=module_site.url())
+    crawl_id = house.paused_crawl(project.id)
+    page = house.window(house.key())
+    told: list[str] = []
+    answers: list[tuple[Route, APIResponse]] = []
+
+    def late(route: Route) -> None:
+        answers.append((route, route.fetch()))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: told.append(str(frame))))
+    page.route(re.compile("/state$"), late, times=1)
+    page.goto(f"/crawls/{crawl_id}")
+    with house.hands:
+        tools.crawls.control.resume(crawl_id)
+        house.until(lambda: len(answers) == 1, lambda: page.wait_for_timeout(50))
+        told.clear()
+        tools.crawls.control.pause(crawl_id)
+        house.until(lambda: any('"status"' in one for one in told), lambda: page.wait_for_timeout(50))
+        ((route, answer),) = answers
+        route.fulfill(response=answer)
+        expect(page.locator("#state .badge.pause")).to_be_visible()
+        expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -406,7 +406,8 @@ LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% end
 
 def judges_seconds() -> float:
     """CPU time of all judges of this process, those that were ended included."""
-    times = [child.cpu_times() for child in psutil.Process().children()]
+    judges = [child for child in psutil.Process().children() if "judge_child" in " ".join(child.cmdline())]
+    times = [judge.cpu_times() for judge in judges]
     return sum(one.user + one.system + one.children_user + one.children_system for one in times)
 
 

@@ -27,7 +27,7 @@
 
   const take = (event) => {
     if (event.seq) seen = event.seq;
-    if (event.type === "gap") { catchUp(); return; }
+    if (event.type === "gap") { catchUp(); refresh(); return; }
     if (event.crawl_id !== crawl) return;
     if (event.type === "page") {
       const page = event.data, second = Math.floor(Date.parse(event.at) / 1000);
@@ -189,9 +189,21 @@
   };
 
   // What was told while nobody listened: the rows are the server's again, and what comes later is put before them.
-  const reread = () => htmx.ajax("GET", `/crawls/${crawl}/recent`, { target: "#recent", swap: "innerHTML" })
+  // Each part asks for itself: of requests that have no source, htmx keeps only the last one that waits.
+  const reread = () => htmx.ajax("GET", `/crawls/${crawl}/recent`, { source: "#recent", target: "#recent", swap: "innerHTML" })
     .then(() => { fresh = []; shown = []; });
-  const refresh = () => htmx.ajax("GET", `/crawls/${crawl}/state`, { target: "#state", swap: "outerHTML" });
+  // One at a time: the answer to a second one would have no place, because that to the first takes its target away.
+  let refreshing = null, outdated = false;
+  const refresh = () => {
+    if (refreshing) { outdated = true; return refreshing; }
+    refreshing = htmx.ajax("GET", `/crawls/${crawl}/state`, { source: "#live", target: "#state", swap: "outerHTML" }).finally(() => {
+      refreshing = null;
+      if (!outdated) return undefined;
+      outdated = false;
+      return refresh();
+    });
+    return refreshing;
+  };
   const catchUp = () => { load(); reread(); };
   let ending = false;
   const end = () => {
@@ -200,7 +212,7 @@
     flush();
     refresh().then(() => {
       over = true;
-      htmx.ajax("GET", `/crawls/${crawl}/hosts`, { target: "#hosts", swap: "innerHTML" });
+      htmx.ajax("GET", `/crawls/${crawl}/hosts`, { source: "#hosts", target: "#hosts", swap: "innerHTML" });
       load();
       reread();
       socket?.close();
