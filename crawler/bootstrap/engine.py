@@ -146,6 +146,7 @@ class Engine:
             PublishEvents(self._app.events, self._app.store, self._app.frontier),
             patience_seconds=self._app.settings.lease_seconds / 2,
             failpoint=failpoint(self._app.settings.failpoint),
+            record_cut=self.crawl_state.record_cut,
             hint_documents=self._app.documents.hint_ingest,
             hint_extraction=self._app.acquisition.hint_extraction,
         )

@@ -97,6 +97,11 @@ class CrawlStateReader:
         with transaction(self._engine) as db:
             db.execute(text(_LIE), {"id": crawl_id})
 
+    def record_cut(self, crawl_id: UUID) -> None:
+        """More URLs were found than the crawl keeps."""
+        with transaction(self._engine) as db:
+            db.execute(text(_CUT), {"id": crawl_id})
+
     def record_sitemap(self, crawl_id: UUID, damage: dict[str, Any]) -> None:
         """A sitemap could not be read whole. Each is told once, and not more than a few of them."""
         given = {"id": crawl_id, "url": damage["url"], "damage": orjson.dumps(damage).decode(), "most": MOST_SITEMAPS}
@@ -125,6 +130,7 @@ SELECT c.scope, p.learned,
 FROM crawl_jobs c JOIN projects p ON p.id = c.project_id WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
+_CUT = "UPDATE crawl_jobs SET scope = scope || '{\"cut\": true}' WHERE id = :id AND NOT scope ? 'cut'"
 _WALLED = (
     "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
 )

@@ -83,10 +83,10 @@ JOIN page_versions v ON v.id = u.version_id
 CROSS JOIN LATERAL jsonb_array_elements(v.links) AS link
 WHERE u.crawl_job_id = :before AND split_part(link ->> 'url', '?', 1) = ANY(:paths)
 """
-# Sitemaps that the earlier crawl read, if all of them whole.
+# Sitemaps that the earlier crawl read, if all of them whole, and if it kept all that it found.
 _SITEMAPS = """
 SELECT s.parent FROM crawl_discovered_urls s JOIN crawl_jobs b ON b.id = s.crawl_job_id
-WHERE b.id = :before AND s.source = 'sitemap' AND NOT b.scope ? 'damaged_sitemaps' GROUP BY s.parent
+WHERE b.id = :before AND s.source = 'sitemap' AND NOT b.scope ?| ARRAY['damaged_sitemaps', 'cut'] GROUP BY s.parent
 """
 _LISTED = """
 SELECT n.url FROM crawl_discovered_urls n
@@ -97,6 +97,7 @@ SELECT n.url FROM crawl_discovered_urls n
 LEFT JOIN crawl_discovered_urls p ON p.crawl_job_id = :before AND p.normalized_url = n.parent
 LEFT JOIN crawl_discovered_urls b ON b.crawl_job_id = :before AND b.normalized_url = n.normalized_url
 WHERE n.crawl_job_id = :crawl AND n.fetch_state = 'skipped' AND n.reason = :reason AND b.normalized_url IS NULL
+    AND NOT (SELECT scope ? 'cut' FROM crawl_jobs WHERE id = :before)
     AND (p.fetch_state = 'done' OR (n.source = 'sitemap' AND n.parent = ANY(:sitemaps)))
 LIMIT :most
 """

@@ -20,6 +20,14 @@ def unseen_words(crawl: CrawlJob) -> str | None:
     return None
 
 
+def cut_words(crawl: CrawlJob) -> str | None:
+    """That not all URLs are listed which were found. A sentence without its end."""
+    if not crawl.stats.get("is_cut"):
+        return None
+    most, kept = f"{crawl.config.max_pages:,}", f"{crawl.total_discovered:,}"
+    return f"More URLs were found than a crawl of at most {most} pages keeps: {kept} are listed, the others not"
+
+
 def query_words(crawl: CrawlJob) -> str | None:
     """What was found out about query parameters. A sentence without its end."""
     found = crawl.stats.get("query_params", ())

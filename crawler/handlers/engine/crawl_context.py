@@ -44,6 +44,11 @@ class CrawlContext:
     """URLs taken from sitemaps so far."""
     sitemaps: int = 0
     """Sitemaps named by sitemap indexes so far."""
+    found: int = 0
+    """How many URLs the crawl has found, as far as this process knows."""
+    is_cut: bool = False
+    """Whether URLs were found beyond those that a crawl keeps."""
+    is_cut_told: bool = False
     frame: SiteFrame = field(default_factory=SiteFrame)
     """What pages of the site repeat, as far as this process has seen."""
 
@@ -145,6 +150,11 @@ class CrawlContext:
         taken = list(urls[: max(0, most - self.sitemaps)])
         self.sitemaps += len(taken)
         return taken
+
+    def number(self, sequence: int, count: int) -> int:
+        """Take note of numbers that the crawl gave to URLs it found; the first of them."""
+        self.found = max(self.found, sequence + count)
+        return sequence
 
     def mark_followed(self, href: str, depth: int) -> bool:
         """Remember that a link is followed at this depth. False if it was already, at this depth or a smaller one."""

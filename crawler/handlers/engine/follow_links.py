@@ -1,7 +1,8 @@
 """Follow links: turn links of fetched pages into new URLs, as ledger rows and frontier entries.
 
 What decides whether a link is followed: `domain/urls/scope.py` (scope, patterns, depth), `store_page.py` (nofollow),
-`record_page.py` (most links of a page), robots.txt (here), and `domain/engine/max_pages.py` (how many pages).
+`record_page.py` (most links of a page), robots.txt (here), `domain/engine/max_pages.py` (how many pages), and
+`domain/engine/most_found.py` (how many URLs).
 """
 
 import time
@@ -13,6 +14,7 @@ from crawler import telemetry
 from crawler.domain.crawls.crawl import FetchState, QueryParams
 from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
 from crawler.domain.engine.ledger import Found, Source, UrlKey
+from crawler.domain.engine.most_found import is_kept
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
@@ -22,6 +24,8 @@ from crawler.handlers.engine.lease_result import LeaseResult
 
 # URLs of other sites are kept with the page that links to them, not in this crawl's ledger.
 NOT_RECORDED = frozenset({Reason.OFF_DOMAIN})
+# A page has one redirect and one canonical, but may have thousands of these.
+_MANY = frozenset({Source.LINK, Source.SITEMAP})
 # An entry with this score is only marked as seen, not queued: it waits for a shorter path.
 SEEN_ONLY = -1
 _KEEP_ALL = QueryRule(QueryParams.KEEP, frozenset())
@@ -86,29 +90,29 @@ class FollowLinks:
 
     def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children, until: float) -> None:
         """Queue new URLs. URLs seen at the same depth or less are dropped before they cost a database row."""
-        if not leads:
+        shortest = _shortest(lead for lead in leads if _is_recorded(lead))
+        if not shortest:
             return
         crawl_id = context.crawl.id
-        shortest = _shortest(leads)
         hosts = [lead.candidate.url.host for lead in shortest.values()]
         known = self._frontier.known(crawl_id, list(shortest), hosts)
-        new = [
-            (lead, seen)
-            for lead, seen in zip(shortest.values(), known, strict=True)
-            if seen is None or seen > lead.depth
-        ]
+        new: list[tuple[_Lead, int | None, Admission | Refusal]] = []
+        for lead, seen in zip(shortest.values(), known, strict=True):
+            if seen is None or seen > lead.depth:
+                verdict = self._verdict(context, lead, hurried=time.thread_time() > until)
+                if seen is not None or _keeps(context, lead, verdict, len(new)):
+                    new.append((lead, seen, verdict))
+                else:
+                    context.is_cut = True
         if not new:
             return
-        sequence = self._frontier.reserve_sequence(crawl_id, len(new))
+        sequence = context.number(self._frontier.reserve_sequence(crawl_id, len(new)), len(new))
         entries = children.entries.setdefault(crawl_id, [])
-        for number, (lead, seen) in enumerate(new, sequence):
-            found, entry = self._judge(context, lead, number, hurried=time.thread_time() > until)
-            if seen is not None:
-                children.shorter.append(found)
-            elif found.reason not in NOT_RECORDED:
-                children.found.append(found)
-            if entry is not None:
-                entries.append(entry)
+        for number, (lead, seen, verdict) in enumerate(new, sequence):
+            found = _found(context, lead, verdict, number)
+            (children.found if seen is None else children.shorter).append(found)
+            if found.state is FetchState.QUEUED or found.reason is Reason.MAX_DEPTH:
+                entries.append(_entry(lead, found))
 
     def _unusable(self, group: Sequence[LeaseResult], depths: dict[UrlKey, int]) -> Iterable[Found]:
         """Ledger rows of links that are no usable URL. The frontier has no key for them; an existing row stays."""
@@ -120,7 +124,11 @@ class FollowLinks:
         ]
         if not fresh:
             return
-        sequence = self._frontier.reserve_sequence(group[0].key.crawl_id, len(fresh))
+        context = group[0].context
+        if not is_kept(context.found, context.crawl.config.max_pages, is_queued=False):
+            context.is_cut = True
+            return
+        sequence = context.number(self._frontier.reserve_sequence(context.crawl.id, len(fresh)), len(fresh))
         for number, (settled, link) in enumerate(fresh, sequence):
             yield Found(
                 UrlKey(settled.key.crawl_id, link.raw),
@@ -135,31 +143,47 @@ class FollowLinks:
                 settled.key.normalized_url,
             )
 
-    def _judge(self, context: CrawlContext, lead: _Lead, sequence: int, *, hurried: bool) -> tuple[Found, Entry | None]:
-        candidate = lead.candidate
-        verdict: Admission | Refusal = candidate.verdict
-        if isinstance(verdict, Admission) and (line := self._robots_refuses(context, candidate.url, hurried=hurried)):
-            verdict = Refusal(Reason.ROBOTS, line)
-        admitted = isinstance(verdict, Admission)
-        priority = verdict.priority if isinstance(verdict, Admission) else 2
-        found = Found(
-            UrlKey(context.crawl.id, candidate.normalized),
-            candidate.url.href,
-            lead.depth,
-            priority,
-            sequence,
-            FetchState.QUEUED if admitted else FetchState.SKIPPED,
-            None if isinstance(verdict, Admission) else verdict.reason,
-            verdict.rule,
-            lead.source,
-            lead.parent,
-        )
-        waits_for_depth = found.reason is Reason.MAX_DEPTH
-        if not admitted and not waits_for_depth:
-            return found, None
-        rank = score(priority, sequence) if admitted else SEEN_ONLY
-        url = candidate.url
-        return found, Entry(candidate.digest, url.host, url.href, lead.depth, rank, Kind.PAGE, lead.hops)
+    def _verdict(self, context: CrawlContext, lead: _Lead, *, hurried: bool) -> Admission | Refusal:
+        verdict = lead.candidate.verdict
+        if isinstance(verdict, Admission):
+            line = self._robots_refuses(context, lead.candidate.url, hurried=hurried)
+            return Refusal(Reason.ROBOTS, line) if line else verdict
+        return verdict
+
+
+def _keeps(context: CrawlContext, lead: _Lead, verdict: Admission | Refusal, before: int) -> bool:
+    """Whether a new URL is kept, with so many others before it in this batch."""
+    if lead.source not in _MANY:
+        return True
+    is_queued = isinstance(verdict, Admission)
+    return is_kept(context.found + before, context.crawl.config.max_pages, is_queued=is_queued)
+
+
+def _found(context: CrawlContext, lead: _Lead, verdict: Admission | Refusal, sequence: int) -> Found:
+    candidate, is_queued = lead.candidate, isinstance(verdict, Admission)
+    return Found(
+        UrlKey(context.crawl.id, candidate.normalized),
+        candidate.url.href,
+        lead.depth,
+        verdict.priority if isinstance(verdict, Admission) else Priority.OTHER,
+        sequence,
+        FetchState.QUEUED if is_queued else FetchState.SKIPPED,
+        None if isinstance(verdict, Admission) else verdict.reason,
+        verdict.rule,
+        lead.source,
+        lead.parent,
+    )
+
+
+def _entry(lead: _Lead, found: Found) -> Entry:
+    url = lead.candidate.url
+    rank = score(found.priority, found.seq) if found.state is FetchState.QUEUED else SEEN_ONLY
+    return Entry(lead.candidate.digest, url.host, url.href, lead.depth, rank, Kind.PAGE, lead.hops)
+
+
+def _is_recorded(lead: _Lead) -> bool:
+    verdict = lead.candidate.verdict
+    return isinstance(verdict, Admission) or verdict.reason not in NOT_RECORDED
 
 
 def _shortest(leads: Iterable[_Lead]) -> dict[bytes, _Lead]:

@@ -62,6 +62,7 @@ class WriteBatch:
         *,
         patience_seconds: float,
         failpoint: Failpoint,
+        record_cut: Callable[[UUID], None] = lambda _: None,
         hint_documents: Callable[[], None] = lambda: None,
         hint_extraction: Callable[[], None] = lambda: None,
     ) -> None:
@@ -72,6 +73,7 @@ class WriteBatch:
         self._events = events
         self._patience_seconds = patience_seconds
         self._failpoint = failpoint
+        self._record_cut = record_cut
         self._hint_documents = hint_documents
         self._hint_extraction = hint_extraction
 
@@ -90,6 +92,10 @@ class WriteBatch:
         _log_failed_entries(written)
         queued = self._complete(written, children)
         self._failpoint("after_complete")
+        for context in (settled.context for settled in written):
+            if context.is_cut and not context.is_cut_told:
+                context.is_cut_told = True
+                self._record_cut(context.crawl.id)
         with suppress(Unavailable):  # the reconciler finds pages whose document is missing
             if any(settled.context.crawl.config.ingest for settled in written):
                 self._hint_documents()

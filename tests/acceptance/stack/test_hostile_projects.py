@@ -1,10 +1,12 @@
 """Six projects whose pages are made to be slow to compare: a stranger's small crawl does not notice them."""
 
+import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,12 @@ COMPARED_SECONDS = 10.0
 A_LITTLE_WORK = """
 import os, sys, time
 os.nice(int(sys.argv[1]))
-began = time.monotonic()
-while time.process_time() < 0.5:
-    pass
-print((time.monotonic() - began) / 0.5)
+while True:
+    began, used = time.monotonic(), time.process_time()
+    while time.process_time() < used + 0.05:
+        pass
+    print((time.monotonic() - began) / 0.05, flush=True)
+    time.sleep(0.45)
 """
 pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(580)]
 
@@ -69,14 +73,25 @@ def at(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def slowness() -> float:
-    """How long a second of work takes here, of a process that gives way to others as judges do: tests run beside it."""
-    took = subprocess.run([sys.executable, "-c", A_LITTLE_WORK, str(NICE)], stdout=subprocess.PIPE, check=True).stdout
-    return max(1.0, float(took))
+@contextmanager
+def slowness() -> Iterator[Callable[[], float]]:
+    """How long a second of work took here at worst, of a process that gives way to others as judges do: other tests run
+    beside this one, and where lines are counted the service is slower."""
+    measured = 2.0 if "COVERAGE_PROCESS_CONFIG" in os.environ else 1.0
+    command = [sys.executable, "-c", A_LITTLE_WORK, str(NICE)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
+        assert worker.stdout is not None
+        seen = [float(worker.stdout.readline())]
+        reader = threading.Thread(target=lambda lines: seen.extend(map(float, lines)), args=(worker.stdout,))
+        reader.start()
+        try:
+            yield lambda: measured * max(1.0, *seen)
+        finally:
+            worker.kill()
+            reader.join()
 
 
 def test_a_stranger_starts_and_is_compared_at_once_while_six_projects_are_slow(up: Running, site: Site) -> None:
-    slack = slowness()
     stranger, last = HOSTILE, {}
     hostile(site, "a")
     lay(site, {"/": page("/a", "/b"), "/a": page(body="<p>Twelve.</p>"), "/b": page(body="<p>One.</p>")}, host=stranger)
@@ -98,17 +113,18 @@ def test_a_stranger_starts_and_is_compared_at_once_while_six_projects_are_slow(u
     for project in slow:
         last[project] = crawled(up, project)
     eventually(lambda: any(crawl(up, last[project])["completed_at"] for project in slow), 120, "a slow one has ended")
-    for _ in range(2):
-        last[quick] = crawled(up, quick)
-        eventually(lambda: crawl(up, last[quick])["completed_at"], 120, "it is over")
-        found = eventually(
-            lambda: (told := changes(up, quick, last[quick]))["state"] != "not_yet" and told, 120, "it is compared"
-        )
-        compared, slack = time.time(), max(slack, slowness())
-        row = crawl(up, last[quick])
-        assert at(row["started_at"]) - at(row["created_at"]) < START_SECONDS * slack
-        assert compared - at(row["completed_at"]) < COMPARED_SECONDS * slack
-        assert found["state"] == "compared"
+    with slowness() as slack:
+        for _ in range(2):
+            last[quick] = crawled(up, quick)
+            eventually(lambda: crawl(up, last[quick])["completed_at"], 120, "it is over")
+            found = eventually(
+                lambda: (told := changes(up, quick, last[quick]))["state"] != "not_yet" and told, 120, "it is compared"
+            )
+            compared = time.time()
+            row = crawl(up, last[quick])
+            assert at(row["started_at"]) - at(row["created_at"]) < START_SECONDS * slack()
+            assert compared - at(row["completed_at"]) < COMPARED_SECONDS * slack()
+            assert found["state"] == "compared"
     for project in slow:
         found = eventually(
             lambda project=project: (told := changes(up, project, last[project]))["state"] != "not_yet" and told,  # type: ignore[misc]

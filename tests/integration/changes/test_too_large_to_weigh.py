@@ -1,5 +1,6 @@
 """A page that is too much to be weighed is changed by its hash, told as such, and spoils nothing else."""
 
+import os
 import time
 
 import pytest
@@ -20,11 +21,14 @@ from tests.site.client import Site
 BOXES = "".join(f'<div class="box b{n}"><span>{n}</span></div>' for n in range(300))
 
 
+LITTLE_SECONDS = 0.9 if "COVERAGE_PROCESS_CONFIG" in os.environ else 0.3
+"""Enough for a small page, also in a judge that has just started and whose lines are counted."""
+
+
 @pytest.fixture
 def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "COMPARISON", judging.COMPARISON._replace(page_seconds=0.3))
-    monkeypatch.setattr(judging, "PEOPLE", judging.PEOPLE._replace(page_seconds=0.3))
-    monkeypatch.setattr(judging, "DIGEST", judging.DIGEST._replace(page_seconds=0.3))
+    for limits in ("COMPARISON", "PEOPLE", "DIGEST"):
+        monkeypatch.setattr(judging, limits, getattr(judging, limits)._replace(page_seconds=LITTLE_SECONDS))
 
 
 def lines(edition: str) -> str:

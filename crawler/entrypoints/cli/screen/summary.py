@@ -10,7 +10,7 @@ from rich.text import Text
 from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
-from crawler.domain.crawls.seen_words import merged_words, query_words, unseen_words
+from crawler.domain.crawls.seen_words import cut_words, merged_words, query_words, unseen_words
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal import short_id
@@ -173,7 +173,7 @@ def warnings(crawl: CrawlJob) -> list[str]:
     seen = coverage_sentence(crawl.change_summary)
     if seen:
         reasons.pop(Reason.HASH_ROUTE, None)  # it says so, too
-    of_urls = (*_of_sitemaps(crawl), *_of_queries(crawl), *_of_the_rules(crawl, reasons))
+    of_urls = (*_of_sitemaps(crawl), *_of_found(crawl), *_of_queries(crawl), *_of_the_rules(crawl, reasons))
     failed = f"It could not be compared: {crawl.comparison_failed}" if crawl.comparison_failed else None
     told = (failed, seen, *_of_the_end(crawl, reasons), *of_urls)
     return [sentence for sentence in told if sentence]
@@ -204,6 +204,11 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
     for damage in crawl.stats.get("damaged_sitemaps", ()):
         read = f"{count(damage['urls'], 'URL')} of it {'was' if damage['urls'] == 1 else 'were'} read"
         yield f"{damage['url']} could not be read whole: {damage['error']} {read}."
+
+
+def _of_found(crawl: CrawlJob) -> Iterable[str]:
+    if cut := cut_words(crawl):
+        yield f"{cut}."
 
 
 def _of_queries(crawl: CrawlJob) -> Iterable[str]:
