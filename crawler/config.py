@@ -91,7 +91,10 @@ class Settings(BaseSettings):
         pattern=r"^[\x20-\x7e]+$",
         description="Sent with each request; should name a contact",
     )
-    proxy_url: SecretStr | None = Field(None, description="HTTP proxy for page fetches")
+    proxy_url: SecretStr | None = Field(
+        None,
+        description="HTTP proxy for page fetches. It looks names up itself, so it has to refuse private addresses, too",
+    )
     ca_bundle: Path | None = Field(None, description="Certificates to trust instead of the system's")
     egress_allow: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Comma-separated CIDRs or host:port that may be reached although they are not public"

@@ -6,6 +6,7 @@ that nobody will ever fetch. What is kept is far more than a crawl can fetch bef
 
 FOUND_PER_PAGE = 100
 LEAST_FOUND = 100_000
+USUAL_LENGTH = 256
 
 
 def most_found(max_pages: int) -> int:
@@ -20,3 +21,8 @@ def is_kept(kept: int, max_pages: int, *, is_queued: bool) -> bool:
     """
     most = most_found(max_pages)
     return kept < (2 * most if is_queued else most)
+
+
+def room_of(url: str) -> int:
+    """How many URLs this one counts for. With one long `<base>` a page names thousands of long ones in a few bytes."""
+    return 1 + len(url) // USUAL_LENGTH

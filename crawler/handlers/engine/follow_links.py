@@ -14,7 +14,7 @@ from crawler import telemetry
 from crawler.domain.crawls.crawl import FetchState, QueryParams
 from crawler.domain.crawls.frontier import Entry, Kind, Priority, score
 from crawler.domain.engine.ledger import Found, Source, UrlKey
-from crawler.domain.engine.most_found import is_kept
+from crawler.domain.engine.most_found import is_kept, room_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.reasons import Reason
 from crawler.domain.urls.scope import Admission, Candidate, Refusal
@@ -97,19 +97,22 @@ class FollowLinks:
         hosts = [lead.candidate.url.host for lead in shortest.values()]
         known = self._frontier.known(crawl_id, list(shortest), hosts)
         new: list[tuple[_Lead, int | None, Admission | Refusal]] = []
+        room = 0
         for lead, seen in zip(shortest.values(), known, strict=True):
             if seen is None or seen > lead.depth:
                 verdict = self._verdict(context, lead, hurried=time.thread_time() > until)
-                if seen is not None or _keeps(context, lead, verdict, len(new)):
+                if seen is not None or _keeps(context, lead, verdict, room):
                     new.append((lead, seen, verdict))
+                    room += room_of(lead.candidate.url.href)
                 else:
                     context.is_cut = True
         if not new:
             return
-        sequence = context.number(self._frontier.reserve_sequence(crawl_id, len(new)), len(new))
+        number = context.number(self._frontier.reserve_sequence(crawl_id, room), room)
         entries = children.entries.setdefault(crawl_id, [])
-        for number, (lead, seen, verdict) in enumerate(new, sequence):
+        for lead, seen, verdict in new:
             found = _found(context, lead, verdict, number)
+            number += room_of(found.url)
             (children.found if seen is None else children.shorter).append(found)
             if found.state is FetchState.QUEUED or found.reason is Reason.MAX_DEPTH:
                 entries.append(_entry(lead, found))
@@ -128,8 +131,9 @@ class FollowLinks:
         if not is_kept(context.found, context.crawl.config.max_pages, is_queued=False):
             context.is_cut = True
             return
-        sequence = context.number(self._frontier.reserve_sequence(context.crawl.id, len(fresh)), len(fresh))
-        for number, (settled, link) in enumerate(fresh, sequence):
+        room = sum(room_of(link.raw) for _, link in fresh)
+        number = context.number(self._frontier.reserve_sequence(context.crawl.id, room), room)
+        for settled, link in fresh:
             yield Found(
                 UrlKey(settled.key.crawl_id, link.raw),
                 link.raw,
@@ -142,6 +146,7 @@ class FollowLinks:
                 Source.LINK,
                 settled.key.normalized_url,
             )
+            number += room_of(link.raw)
 
     def _verdict(self, context: CrawlContext, lead: _Lead, *, hurried: bool) -> Admission | Refusal:
         verdict = lead.candidate.verdict
@@ -152,7 +157,7 @@ class FollowLinks:
 
 
 def _keeps(context: CrawlContext, lead: _Lead, verdict: Admission | Refusal, before: int) -> bool:
-    """Whether a new URL is kept, with so many others before it in this batch."""
+    """Whether a new URL is kept, with so much before it in this batch."""
     if lead.source not in _MANY:
         return True
     is_queued = isinstance(verdict, Admission)

@@ -39,6 +39,15 @@ def test_links_that_are_refused_take_no_place_of_pages(crawler: Engine, site: Si
     assert crawl.stats["is_cut"] is True
 
 
+def test_long_urls_count_for_several(crawler: Engine, site: Site) -> None:
+    """One long `<base>` makes thousands of them of a few bytes each."""
+    links = "".join(f"<a href={n}>{n}</a>" for n in range(60))
+    lay(site, {"/": f"<base href=/{'long' * 450}/>{links}"})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False, max_pages=5)
+    assert len(crawler.ledger(crawl)) <= 1 + 2 * MOST // 8
+    assert crawl.stats["is_cut"] is True
+
+
 def test_where_a_page_leads_is_followed_though_nothing_more_is_kept(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/old", *PAGES], "/new": ()})
     site.set_fault("/old", redirect="/new")
