@@ -38,6 +38,9 @@ from crawler.handlers.engine.lease_result import LeaseResult, tries_of
 
 MAX_UNUSABLE = 100
 MAX_ROUTES = 100
+MAX_LINK_CHARS, MAX_CHARS_A_LINK = 1_000_000, 100
+"""Of all links of a page together, or of each if they are many. With one long `<base>` a page of a few bytes for each
+link would take a hundred times its size in rows and memory."""
 MAX_HEADERS = 64
 # Stored headers are read by many: those meant for one visitor only are not kept.
 _PRIVATE_HEADERS = frozenset(
@@ -163,11 +166,15 @@ def _resolve_links(page: ParsedPage) -> tuple[list[tuple[str, str, str]], list[U
     links: dict[str, tuple[tuple[str, str, str], Url]] = {}
     unusable: list[Unusable] = []
     resolve = resolver(page.base_url)
+    left = max(MAX_LINK_CHARS, MAX_CHARS_A_LINK * len(page.links))
     for raw, anchor, rel in page.links:
+        if left <= 0:
+            break
         url = resolve(raw)
         if isinstance(url, Url):
             if url.href not in links:
                 links[url.href] = ((url.href, anchor, rel), url)
+                left -= len(url.href)
         elif url is not None and len(unusable) < MAX_UNUSABLE:
             unusable.append(url._replace(raw=shortened(raw, page.base_url)))
     return [link for link, _ in links.values()], [url for _, url in links.values()], unusable

@@ -107,6 +107,17 @@ def test_of_very_many_links_the_first_five_thousand_are_followed(crawler: Engine
     assert len(found) == 5000
 
 
+def test_short_links_below_a_long_base_do_not_make_a_page_a_hundred_times_as_large(crawler: Engine) -> None:
+    links = b"".join(b"<a href=%d>x</a>" % n for n in range(5000))
+    outcome = crawl_among_good_pages(
+        crawler, {"/many": html(b"<base href=/" + b"long" * 470 + b"/>" + links)}, max_pages=4
+    )
+    assert outcome.ends["/many"] == "done"
+    assert 400 < sum(path.startswith("/long") for path in outcome.ends) < 600
+    (row,) = crawler.rows("SELECT length(links_found::text) AS size FROM crawled_pages WHERE url LIKE '%/many'")
+    assert row["size"] < 1_200_000
+
+
 @pytest.mark.further
 def test_spellings_of_one_address_are_one_row_however_odd(crawler: Engine, site: Site) -> None:
     port = site.port
