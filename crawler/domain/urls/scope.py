@@ -9,8 +9,8 @@ from crawler.domain.crawls.crawl import CrawlConfig, IncludeMode
 from crawler.domain.crawls.frontier import Priority
 from crawler.domain.patterns import compile_pattern
 from crawler.domain.reasons import Reason
+from crawler.domain.urls.acting_links import changes_something, signs_out
 from crawler.domain.urls.presets import PatternRule, looks_like_shopify, patterns_of
-from crawler.domain.urls.sign_outs import signs_out
 from crawler.domain.urls.traps import trap
 from crawler.domain.urls.url import QueryRule, Url, UrlRefused, digest, normalize, parse
 
@@ -177,6 +177,10 @@ class Scope:
             return Refusal(Reason.TRAP, rule)
         if self.is_signed_in and signs_out(url):
             return Refusal(Reason.TRAP, "it signs out, and the rest of the crawl would be without its credentials")
+        if self.is_signed_in and changes_something(url):
+            return Refusal(
+                Reason.TRAP, "it says that it deletes, stops or resets something, and the crawl is signed in"
+            )
         if (view := self.rule.view(url)) is not None:
             return Refusal(
                 Reason.TRAP, f"`{view}` shows a known page in another way; query_params or meaningful_params changes it"
