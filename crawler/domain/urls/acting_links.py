@@ -41,12 +41,14 @@ _SCRIPT = re.compile(
 ).search
 _NAMES = r"action|act|do|cmd|command|op|oper|operation|task|method|_method|todo|func|function|event"
 _ORDERED = re.compile(rf"(?:^|[&;])(?:(?:{_NAMES})={_VERB}|{_VERB}=[^&;]+)(?:$|[&;])", re.IGNORECASE).search
+_TAIL = 200
+"""Only the end of a path says what is done. Slashes without end would be looked at one by one."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def changes_something(url: Url) -> bool:
     """Whether the link says by itself that something is deleted, stopped or reset."""
-    path = _readable(url.path)
+    path = _readable(url.path[-_TAIL:])
     if _DONE_TO(path):
         return True
     return bool(url.query) and bool(_SCRIPT(path) or _ORDERED(_readable(url.query)))
