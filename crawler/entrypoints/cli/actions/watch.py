@@ -12,7 +12,7 @@ import typer
 from crawler.adapters.operating.event_stream import Event
 from crawler.bootstrap import App
 from crawler.config import load_settings
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.cli.backend.local import LocalBackend
 from crawler.entrypoints.cli.backend.naming import crawl_named
 from crawler.entrypoints.cli.backend.session import session
@@ -21,13 +21,13 @@ from crawler.entrypoints.cli.screen.closing_words import check_completed, show_s
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
 from crawler.entrypoints.cli.watching.remote_watch import watch_there
 from crawler.entrypoints.cli.watching.told import PATIENCE_SECONDS, tell_whom, whom_told
 
 LOOK_SECONDS = 0.25
 WAIT_SECONDS = 2.0
-DIFF_PATIENCE_SECONDS = 20.0
 
 
 def watch_crawl(name: str, *, as_json: bool) -> None:
@@ -80,15 +80,10 @@ def _look_on(tools: App, crawl: CrawlJob) -> None:
             view.show(seen)
             time.sleep(LOOK_SECONDS)
             crawl = tools.store.get_crawl(crawl.id)
-        crawl = _await_diff(tools, crawl)
+        is_compared = await_comparison(
+            crawl, view, lambda: tools.store.is_diffed(crawl.id), lambda: time.sleep(LOOK_SECONDS)
+        )
+    crawl = tools.store.get_crawl(crawl.id)
     show_summary(tools, crawl, crawl.seed_url)
-
-
-def _await_diff(tools: App, crawl: CrawlJob) -> CrawlJob:
-    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
-    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
-    while crawl.status is not CrawlStatus.CANCELLED and not tools.store.is_diffed(crawl.id):
-        if time.monotonic() > deadline:
-            break
-        time.sleep(LOOK_SECONDS)
-    return tools.store.get_crawl(crawl.id)
+    if not is_compared:
+        say_not_yet()

@@ -10,13 +10,14 @@ import typer
 
 from crawler.client import Event
 from crawler.config import Settings
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob
 from crawler.entrypoints.cli.backend.naming import crawl_named
 from crawler.entrypoints.cli.backend.remote import RemoteBackend, remote_backend
 from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
 from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, Rate
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
 from crawler.entrypoints.cli.watching.told import PATIENCE_SECONDS, tell_whom, whom_told
 
@@ -25,7 +26,6 @@ LOOK_SECONDS = 1.0
 DRAW_SECONDS = 0.25
 QUIET_SECONDS = 2.0
 """After so long without an event the crawl's row is read, because the last event may be lost."""
-DIFF_PATIENCE_SECONDS = 20.0
 
 
 def watch_there(settings: Settings, name: str, *, as_json: bool) -> None:
@@ -77,19 +77,17 @@ def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
                 seen = told.snapshot(crawl)
                 waiting(seen, view)
                 view.show(seen)
-        crawl = _await_diff(backend, crawl)
+        is_compared = await_comparison(
+            crawl, view, lambda: backend.changes(crawl).state != "not_yet", lambda: time.sleep(DRAW_SECONDS)
+        )
+    crawl = _with_changes(backend, backend.get_crawl(crawl.id))
     baseline = backend.get_crawl(crawl.compared_to) if crawl.compared_to else None
     summary_of(crawl, baseline, crawl.seed_url)
+    if not is_compared:
+        say_not_yet()
 
 
-def _await_diff(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:
-    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
-    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS
-    while crawl.status is not CrawlStatus.CANCELLED and backend.changes(crawl).state == "not_yet":
-        if time.monotonic() > deadline:
-            break
-        time.sleep(DRAW_SECONDS)
-    crawl = backend.get_crawl(crawl.id)
+def _with_changes(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:
     if crawl.change_summary is None:
         return crawl
     whole = backend.changes(crawl).model_dump(mode="json", by_alias=True)

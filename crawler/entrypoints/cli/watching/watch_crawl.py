@@ -28,6 +28,7 @@ from crawler.entrypoints.cli.screen.stderr import Stderr
 from crawler.entrypoints.cli.screen.summary import summary
 from crawler.entrypoints.cli.screen.terminal import console, short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
+from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
 from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
 from crawler.lazy_module import LazyModule
@@ -45,11 +46,8 @@ SHOWN_LINES = 5
 """Changed pages whose first changed lines are shown, and how many of these."""
 RUN_SECONDS = 3600
 """The default time limit of a crawl: an hour, because a person waits. A scheduled crawl has a day."""
-DIFF_PATIENCE_SECONDS = 20.0
 MOST_OF_ONE_URL = 1000
 """Projects that have a URL in their name or address, among which the one of this very address is looked for."""
-SECONDS_PER_URL = 0.001
-"""On top of it: the results of large crawls take minutes to be counted and compared."""
 
 
 def watch_crawl(order: Order, fetchers: int, *, render: bool, as_json: bool) -> int:
@@ -186,13 +184,19 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
                 if time.monotonic() >= draw_at or crawl.status.is_over:
                     draw_at = time.monotonic() + DRAW_SECONDS
                     view.show(lookout.glance(crawl))
-            return _await_diff(tools, supervisor, crawl)
+            is_compared = _await_comparison(tools, supervisor, crawl, view)
+        if not is_compared:
+            say_not_yet()
+        return tools.store.get_crawl(crawl.id)
     except (KeyboardInterrupt, BrokenPipeError):
         # A closed terminal or pipe stops the crawl as Ctrl-C does.
         with suppress(InvalidTransition):
             crawl = tools.crawls.control.pause(crawl.id)
         with suppress(BrokenPipeError):
-            _say(f"Paused after {count(crawl.pages_crawled, 'page')}; the same command goes on where it stopped.")
+            if crawl.status.is_over:
+                say_not_yet()
+            else:
+                _say(f"Paused after {count(crawl.pages_crawled, 'page')}; the same command goes on where it stopped.")
         raise KeyboardInterrupt from None
 
 
@@ -202,14 +206,12 @@ def _look_after(tools: App, supervisor: Supervisor) -> None:
         tools.crawls.reconcile()
 
 
-def _await_diff(tools: App, supervisor: Supervisor, crawl: CrawlJob) -> CrawlJob:
-    """Wait until the crawl was compared with the one before. A cancelled crawl is never compared."""
-    deadline = time.monotonic() + DIFF_PATIENCE_SECONDS + SECONDS_PER_URL * crawl.total_discovered
-    compared = (CrawlStatus.COMPLETED, CrawlStatus.FAILED)
-    while crawl.status in compared and time.monotonic() < deadline and not tools.store.is_diffed(crawl.id):
+def _await_comparison(tools: App, supervisor: Supervisor, crawl: CrawlJob, view: LiveView) -> bool:
+    def pause() -> None:
         time.sleep(LOOK_SECONDS / 2)
         _look_after(tools, supervisor)
-    return tools.store.get_crawl(crawl.id)
+
+    return await_comparison(crawl, view, lambda: tools.store.is_diffed(crawl.id), pause)
 
 
 def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> int:
