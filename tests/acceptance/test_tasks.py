@@ -414,9 +414,13 @@ def test_monitors_see_names_and_arguments_but_no_secrets(workers: Workers) -> No
 def test_log_lines_of_a_task_carry_its_ids(workers: Workers) -> None:
     project = workers.project(workers.site.url())
     crawl_id = workers.start(project_id=str(project.id))
-    assert eventually(lambda: f"crawl_id={crawl_id}" in workers.log("control"))
-    lines = [line for line in workers.log("control").splitlines() if crawl_id in line and "crawl_started" in line]
-    assert any(f"project_id={project.id}" in line and "task=crawler.start_crawl" in line for line in lines), lines
+
+    def lines() -> list[str]:
+        return [line for line in workers.log("control").splitlines() if crawl_id in line and "crawl_started" in line]
+
+    assert eventually(lambda: bool(lines()))
+    words = (f"crawl_id={crawl_id}", f"project_id={project.id}", "task=crawler.start_crawl")
+    assert any(all(word in line for word in words) for line in lines()), lines()
 
 
 def test_canaries_tell_consumed_queues_from_others(workers: Workers) -> None:
