@@ -25,10 +25,11 @@ def signs_out(url: Url) -> bool:
 
 _VERBS = (
     r"del|delete|remove|destroy|erase|purge|trash|wipe|unpublish|unsubscribe|deactivate|disable|revoke|reset|restart"
-    r"|reboot|stop|shutdown|poweroff|kill|terminate|rollback|löschen|loeschen|entfernen|supprimer|eliminar|borrar|excluir"
+    r"|reboot|shutdown|poweroff|kill|terminate|rollback|löschen|loeschen|entfernen|supprimer|eliminar|borrar|excluir"
     r"|elimina|verwijderen|usun|usuń|smazat|poista|slett|slet|radera|ta-?bort|удалить|sil|削除|删除"
 )
-_VERB = rf"(?:{_VERBS})(?:all|[-_]\w[-\w]{{0,30}})?"
+_OBJECT = r"(?:all|[-_]\w[-\w]{0,30})?"
+_VERB = rf"(?:{_VERBS}){_OBJECT}"
 """Alone, or with its object: `delete_user`."""
 # A verb alone may be the title of a page about it. With what it is done to beside it, it is an order.
 _THING = r"(?:\d+|[0-9a-f]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
@@ -40,7 +41,10 @@ _SCRIPT = re.compile(
     rf"/(?:{_VERBS})(?:_\w{{1,30}})?/?$|/{_VERB}\.(?:php\d?|aspx?|jsp|cgi|pl|do|cfm)$", re.IGNORECASE
 ).search
 _NAMES = r"action|act|do|cmd|command|op|oper|operation|task|method|_method|todo|func|function|event"
-_ORDERED = re.compile(rf"(?:^|[&;])(?:(?:{_NAMES})={_VERB}|{_VERB}=[^&;]+)(?:$|[&;])", re.IGNORECASE).search
+# Buses stop, too: that word is an order only where one is expected.
+_ORDERED = re.compile(
+    rf"(?:^|[&;])(?:(?:{_NAMES})=(?:{_VERBS}|stop){_OBJECT}|{_VERB}=[^&;]+)(?:$|[&;])", re.IGNORECASE
+).search
 _TAIL = 200
 """Only the end of a path says what is done. Slashes without end would be looked at one by one."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

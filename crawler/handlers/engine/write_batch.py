@@ -90,12 +90,9 @@ class WriteBatch:
         written, children = self._write_patiently(batch, depths)
         self._failpoint("after_commit")
         _log_failed_entries(written)
+        self._tell_cut(written)
         queued = self._complete(written, children)
         self._failpoint("after_complete")
-        for context in (settled.context for settled in written):
-            if context.is_cut and not context.is_cut_told:
-                context.is_cut_told = True
-                self._record_cut(context.crawl.id)
         with suppress(Unavailable):  # the reconciler finds pages whose document is missing
             if any(settled.context.crawl.config.ingest for settled in written):
                 self._hint_documents()
@@ -106,6 +103,14 @@ class WriteBatch:
             self._events.pages(written, depths)
             self._events.progress({settled.key.crawl_id for settled in written})
         return queued
+
+    def _tell_cut(self, written: Sequence[LeaseResult]) -> None:
+        """Before the last URL is completed: the crawl may end right after it, and then says so."""
+        for context in (settled.context for settled in written):
+            if context.is_cut and not context.is_cut_told:
+                with suppress(Unavailable):  # the next batch tells it
+                    self._record_cut(context.crawl.id)
+                    context.is_cut_told = True
 
     def _write_patiently(self, batch: Sequence[LeaseResult], told: Depths) -> Written:
         """Write the batch, with retries while Postgres is away: the leases hold, so responses are worth keeping."""

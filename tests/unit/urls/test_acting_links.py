@@ -42,7 +42,7 @@ def test_these_do_not(path: str) -> None:
         "/a/0b2f3c4d-1111-4222-8333-444455556666/trash", "/delete.php?id=3", "/delete_user.php?user=7",
         "/removeItem.do?x=1", "/?action=delete&id=3", "/index.php?id=3&do=remove",
         "/wp-admin/post.php?post=5&action=trash", "/x?cmd=deleteUser&id=3",
-        "/index.html?processname=billing&action=restart", "/index.html?action=stopall&x=1;cmd=reset",
+        "/index.html?processname=billing&action=restart", "/index.html?action=stopall", "/x?y=1;cmd=reset",
         "/cart/?remove_item=a1b2", "/list?delete=5", "/x?op=delete_node", "/artikel/5/l%C3%B6schen", "/?_method=DELETE",
     ],
 )  # fmt: skip
@@ -55,6 +55,7 @@ def test_these_change_something(path: str) -> None:
     [
         "/", "/docs/commands/delete", "/docs/delete-a-project", "/delete", "/how-to/remove/", "/?q=delete",
         "/?title=Reset", "/delivery?x=1", "/silver?id=3", "/?action=delivery", "/?deleted=1", "/stopover?day=3",
+        "/departures?stop=1042", "/stop/1042", "/line/7/stop",
         "/search?text=remove+item", "/reset-password-help?lang=en&x=delete", "/undelete/3/notes", "/3/details",
         "/blog/2024/removed", "/?do=show&id=delete", "/x?next=/posts/3/delete", "/model/3/delivery",
         "/?action=edit&section=2", "/?act=resetting",

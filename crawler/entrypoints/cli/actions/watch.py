@@ -86,4 +86,4 @@ def _look_on(tools: App, crawl: CrawlJob) -> None:
     crawl = tools.store.get_crawl(crawl.id)
     show_summary(tools, crawl, crawl.seed_url)
     if not is_compared:
-        say_not_yet()
+        say_not_yet(crawl)

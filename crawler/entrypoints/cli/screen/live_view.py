@@ -50,6 +50,7 @@ class LiveView:
     ) -> None:
         self._title = title
         self._opening = opening
+        self._quiet = quiet
         self._console = console or Stderr()
         redraws = self._console.is_terminal and not self._console.is_dumb_terminal
         self._lines = not redraws and not quiet
@@ -79,7 +80,8 @@ class LiveView:
 
     def note(self, sentence: str) -> None:
         """As a warning, of something that is as it should be."""
-        self._console.print(fit(sentence, 10_000), style="dim", soft_wrap=True)
+        if not self._quiet:
+            self._console.print(fit(sentence, 10_000), style="dim", soft_wrap=True)
 
     def show(self, seen: CrawlSnapshot) -> None:
         if self._live:

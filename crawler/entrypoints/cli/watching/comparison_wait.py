@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.stderr import Stderr
 
@@ -12,7 +12,8 @@ SECONDS_PER_URL = 0.001
 """On top of it: the results of large crawls take minutes to be counted and compared."""
 NOTE_SECONDS = 3.0
 COMPARING = "Comparing it with the crawl before …"
-NOT_YET = "It is not yet compared with the crawl before. 'crawler changes' shows what changed as soon as it is."
+FINISHING = "Finishing it …"
+NOT_YET = "It is not yet compared with the crawl before. Workers go on with that; 'crawler changes' shows it then."
 
 
 def await_comparison(
@@ -27,11 +28,13 @@ def await_comparison(
         if waited > PATIENCE_SECONDS + SECONDS_PER_URL * crawl.total_discovered:
             return False
         if waited > NOTE_SECONDS and not is_noted:
-            view.note(COMPARING)
+            view.note(FINISHING if crawl.crawl_type is CrawlType.INITIAL else COMPARING)
             is_noted = True
         pause()
     return True
 
 
-def say_not_yet() -> None:
-    Stderr().print(NOT_YET, style="yellow")
+def say_not_yet(crawl: CrawlJob) -> None:
+    """Unless there is nothing to compare it with."""
+    if crawl.crawl_type is not CrawlType.INITIAL:
+        Stderr().print(NOT_YET, style="yellow")

@@ -84,7 +84,7 @@ def _look_on(backend: RemoteBackend, crawl: CrawlJob) -> None:
     baseline = backend.get_crawl(crawl.compared_to) if crawl.compared_to else None
     summary_of(crawl, baseline, crawl.seed_url)
     if not is_compared:
-        say_not_yet()
+        say_not_yet(crawl)
 
 
 def _with_changes(backend: RemoteBackend, crawl: CrawlJob) -> CrawlJob:

@@ -174,7 +174,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
     lookout = SnapshotReader(tools, crawl.id)
     try:
         with LiveView(title, quiet=quiet) as view:
-            if not quiet and (words := scope_words(crawl)):
+            if words := scope_words(crawl):
                 view.note(words)
             draw_at = 0.0
             while not crawl.status.is_over and not crawl.paused:
@@ -186,7 +186,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
                     view.show(lookout.glance(crawl))
             is_compared = _await_comparison(tools, supervisor, crawl, view)
         if not is_compared:
-            say_not_yet()
+            say_not_yet(crawl)
         return tools.store.get_crawl(crawl.id)
     except (KeyboardInterrupt, BrokenPipeError):
         # A closed terminal or pipe stops the crawl as Ctrl-C does.
@@ -194,7 +194,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
             crawl = tools.crawls.control.pause(crawl.id)
         with suppress(BrokenPipeError):
             if crawl.status.is_over:
-                say_not_yet()
+                say_not_yet(crawl)
             else:
                 _say(f"Paused after {count(crawl.pages_crawled, 'page')}; the same command goes on where it stopped.")
         raise KeyboardInterrupt from None
