@@ -56,6 +56,7 @@ def test_many_pages_go_through_one_process(extract: ExtractionProcess) -> None:
     assert child(extract) == first
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "selectors",
@@ -108,6 +109,7 @@ def test_a_process_killed_from_outside_is_told_as_lost(extract: ExtractionProces
     assert works(extract)
 
 
+@pytest.mark.further
 def test_the_process_ends_with_its_parent() -> None:
     reading, writing = os.pipe()
     parent = os.fork()

@@ -514,6 +514,7 @@ def test_what_a_watcher_says_is_of_no_interest(service: Service, port: int, craw
         assert closed(watcher)[0] == 1009
 
 
+@pytest.mark.further
 def test_who_talks_without_end_is_cut_off_before_it_is_read(service: Service, port: int, crawl: CrawlJob) -> None:
     empty = b"\x81\x80\0\0\0\0"
     with watching(port, service, crawl.project_id) as watcher:

@@ -86,6 +86,7 @@ def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawle
     assert told(crawler.again(second))["new_page_urls"] == [site.url("/c")]
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("crawls_in_vain", [1, 2])
 def test_a_page_that_failed_in_the_first_crawl_is_not_new_when_it_is_there_nor_is_what_only_it_links_to(
     crawler: Engine, site: Site, crawls_in_vain: int

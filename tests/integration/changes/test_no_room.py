@@ -83,6 +83,7 @@ def listed(paths: list[str]) -> str:
     return f"<urlset>{''.join(f'<url><loc>{path}</loc></url>' for path in paths)}</urlset>"
 
 
+@pytest.mark.further
 @pytest.mark.parametrize("has_room", [True, False])
 def test_a_new_page_that_only_the_sitemap_names_is_told_or_counted(crawler: Engine, has_room: bool) -> None:
     paths = list(PATHS)
@@ -105,6 +106,7 @@ def test_a_new_page_that_only_the_sitemap_names_is_told_or_counted(crawler: Engi
         assert (told(crawl)["new_page_urls"], told(crawl)["coverage"]["new_without_room"]) == ([], 0)
 
 
+@pytest.mark.further
 def test_what_a_crawl_tells_apart_from_now_on_was_there_before(crawler: Engine) -> None:
     """A crawl at its limit learns parameters for the next one: addresses that were one page before are not new."""
     plain = [f"/plain/{n}" for n in range(60)]

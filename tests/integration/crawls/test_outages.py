@@ -42,6 +42,7 @@ def test_an_outage_that_is_shorter_is_waited_out(crawler: Engine, site: Site) ->
     assert set(crawler.ends(crawl).values()) == {"done"}
 
 
+@pytest.mark.further
 def test_pages_given_up_in_an_outage_are_not_removed_and_their_edits_are_told_later_once(
     crawler: Engine, site: Site
 ) -> None:

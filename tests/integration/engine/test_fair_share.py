@@ -202,6 +202,7 @@ def test_a_crawl_goes_on_while_the_first_pages_of_others_take_long_to_be_read(
     assert [crawler.ends(one) for one in hostile] == 3 * [{"/": None}], "given back"
 
 
+@pytest.mark.further
 def test_a_crawl_claims_and_is_processed_while_very_many_responses_of_another_wait(
     crawler: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,7 @@ def test_receivers_of_one_caller_that_hang_leave_threads_to_others(
     assert tell(crawls[0].id) == 1
 
 
+@pytest.mark.further
 def test_events_that_nobody_wants_have_an_end_of_their_turn_too(
     crawler: Engine, shop: Site, receiver: Receiver
 ) -> None:

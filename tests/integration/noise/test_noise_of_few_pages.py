@@ -12,6 +12,7 @@ from tests.integration.raw_server import Request, response, serving
 SAYINGS = ("Well begun is half done.", "Still waters run deep.", "Better late than never.", "Many hands, light work.")
 
 
+@pytest.mark.further
 def test_pages_of_sayings_silence_no_article_in_later_crawls_either(crawler: Engine) -> None:
     """Later crawls fetch only those pages twice that changed: just the sayings."""
     turns, text = itertools.count(), dict[str, str]()

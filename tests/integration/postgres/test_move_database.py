@@ -118,6 +118,7 @@ def test_the_command_says_what_to_set_then(
     assert (data_dir / "secret-key").exists()
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(
     ("option", "url"), [("--to-database", "postgresql://127.0.0.1:1/x"), ("--to-redis", "redis://127.0.0.1:1/0")]
 )

@@ -81,6 +81,7 @@ def test_parameters_that_no_page_was_left_for_are_said_and_tried_when_there_is_r
         assert {f"/item?product={n}" for n in range(4)} <= set(kept(crawler, second))
 
 
+@pytest.mark.further
 def test_a_crawl_at_its_limit_tries_a_few_parameters_for_the_next_one(crawler: Engine) -> None:
     """Else a site that is larger than the limit would be crawled for ever without its pages behind a query."""
     plain = [f"/plain/{n}" for n in range(60)]
@@ -155,6 +156,7 @@ def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: En
         assert told(crawler.again(crawl)) == (0, 0, 0)
 
 
+@pytest.mark.further
 def test_a_seed_is_named_by_its_query_though_all_room_is_taken(crawler: Engine) -> None:
     known = [LearnedParam(path=f"/{n}", name="x", role=ParamRole.DROPPED) for n in range(MOST_LEARNED)]
     with served(wiki) as (url, _):

@@ -272,6 +272,7 @@ def test_a_candidate_is_what_the_single_steps_say() -> None:
             assert where.candidate(url, depth) == (url, key, digest(key), scope(max_depth=1).judge(url, key, depth))
 
 
+@pytest.mark.further
 def test_what_is_remembered_stays_bounded() -> None:
     where = scope()
     for number in range(20_000):

@@ -131,6 +131,7 @@ print(len(sitemap.urls), sitemap.truncated, grown < 40 * 1024, sitemap.error)
 """
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("filler", "said"),
