@@ -4,6 +4,7 @@ Two addresses are one page when their whole text was the same before and is the 
 so (one canonical address) and the same was edited. Of two copies of which only one changed, that one is told.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ MOST_READ = 100
 AlsoAt = dict[str, tuple[str, ...]]
 """The address a change is told under → the other addresses of the same page."""
 T = TypeVar("T")
+_NUMBER = re.compile(r"\d+")
 _Edits = frozenset[tuple[str | None, str | None]]
 
 
@@ -49,15 +51,21 @@ def find_copies(pages: Mapping[str, FilteredPage], canonicals: Mapping[str, str]
 
 
 def to_read_again(pages: Mapping[str, FilteredPage], known: AlsoAt) -> list[list[str]]:
-    """Groups of changed pages with the same edits that may be copies but for their noise; few, and small ones."""
+    """Groups of changed pages with the same edits that may be copies but for their noise; few, and small ones.
+
+    First those with the very same edits, then those whose edits differ in numbers: new lines often have ages.
+    """
     others = {url for urls in known.values() for url in urls}
-    changed = ((url, page) for url, page in pages.items() if page.edits and not page.wall and url not in others)
-    groups = _alike(changed, lambda page: None if page.is_truncated else page.edits)
+    changed = {url: page for url, page in pages.items() if page.edits and not page.wall and url not in others}
     chosen: list[list[str]] = []
-    for group in sorted((group for group in groups if len(group) <= MOST_COPIES), key=len):
-        if sum(map(len, chosen)) + len(group) > MOST_READ:
-            break
-        chosen.append(sorted(group))
+    for alike in (_edits, _edits_without_numbers):
+        groups = _alike(((url, page) for url, page in changed.items() if not page.is_truncated), alike)
+        for group in sorted((group for group in groups if len(group) <= MOST_COPIES), key=len):
+            if sum(map(len, chosen)) + len(group) > MOST_READ:
+                return chosen
+            chosen.append(sorted(group))
+            for url in chosen[-1][1:]:  # the first stands for them
+                del changed[url]
     return chosen
 
 
@@ -139,6 +147,16 @@ def _alike(
         if answer := alike(page):
             groups[answer].append(url)
     return (group for group in groups.values() if len(group) >= fewest)
+
+
+def _edits(page: FilteredPage) -> Hashable:
+    return page.edits
+
+
+def _edits_without_numbers(page: FilteredPage) -> Hashable:
+    return tuple(
+        tuple((block.place, _NUMBER.sub("0", block.text)) if block else None for block in edit) for edit in page.edits
+    )
 
 
 def _texts(page: FilteredPage) -> _Edits:

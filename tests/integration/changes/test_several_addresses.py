@@ -117,6 +117,19 @@ def test_copies_are_known_for_copies_though_each_names_the_time_it_was_made(craw
 
 
 @pytest.mark.further
+def test_copies_are_known_for_copies_though_what_is_new_on_them_has_an_age(crawler: Engine, site: Site) -> None:
+    links = ("/", "/latest", "/latest/print", *others(site))
+    lay(site, {path: news("Closed.", links=links) for path in links[:3]})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    for age, path in zip((2, 3, 2), links[:3], strict=True):
+        comment = f"<p>The ferry is late again, says Anna.</p><p>{age} seconds ago</p>"
+        lay(site, {path: news("Closed.", noise=comment, links=links)})
+    second = crawler.again(first)
+    assert short(site, told(second)["also_at"]) == {"/": ["/latest", "/latest/print"]}
+    assert short(site, told(second)["changed_page_urls"]) == ["/"]
+
+
+@pytest.mark.further
 def test_a_new_page_and_its_further_addresses_are_one_new_page(crawler: Engine, site: Site) -> None:
     lay(site, {"/": others(site)})
     first = crawler.crawl(site.url(), use_sitemaps=False)

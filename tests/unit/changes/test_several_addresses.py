@@ -59,6 +59,14 @@ def test_what_may_be_a_copy_but_for_noise_is_read_again_unless_many_have_the_edi
     assert merged({"/0": ("/9",)}, [["/0", "/1"]], {}, str) == {"/0": ("/1", "/9")}
 
 
+def test_what_may_be_a_copy_but_for_an_age_in_its_edit_is_read_again_too() -> None:
+    """Each address was fetched some seconds after the other."""
+    copies = {f"/{n}": edited(f"anna, {n} seconds ago") for n in range(3)}
+    assert to_read_again({**copies, "/other": edited("bert, 3 seconds ago")}, {}) == [["/0", "/1", "/2"]]
+    exactly = {f"/same{n}": edited("anna, 9 seconds ago") for n in range(2)}
+    assert to_read_again({**copies, **exactly}, {}) == [["/same0", "/same1"], ["/0", "/1", "/2", "/same0"]]
+
+
 def test_walls_and_quiet_pages_are_no_copies() -> None:
     wall = edited(whole="1")._replace(wall=Wall.ERROR)
     assert find_copies({"/a": wall, "/b": wall, "/c": edited(whole="1"), "/d": edited(whole="1")}, {}, str) == {}
