@@ -47,6 +47,10 @@ class ObjectGone(StorageUnavailable):
     """There is no such object any more."""
 
 
+class ObjectTooLarge(StorageUnavailable):
+    """There is more than was written."""
+
+
 class ObjectStore:
     """All objects below one URL, such as `s3://bucket/folder` or `file:///srv/pages`."""
 
@@ -113,7 +117,7 @@ def read_object(reference: bytes, most: int = LARGEST) -> bytes:
     with _told(url):
         found = obstore.get(_connect(url, os.getpid()), name)
         if found.meta["size"] > most:
-            raise StorageUnavailable(f"An object at {url} is larger than what was written.")
+            raise ObjectTooLarge(f"An object at {url} is larger than what was written.")
         return bytes(found.bytes())
 
 

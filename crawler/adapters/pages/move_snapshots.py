@@ -5,9 +5,17 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
-from crawler.adapters.objects.object_store import AT_ONCE, ObjectGone, ObjectStore, is_reference, read_object, store_of
+from crawler.adapters.objects.object_store import (
+    AT_ONCE,
+    ObjectGone,
+    ObjectStore,
+    ObjectTooLarge,
+    is_reference,
+    store_of,
+)
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
+from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD, compressed, picture_bytes
+from crawler.domain.engine.snapshots import DamagedSnapshot
 
 BATCH = 100
 MOST_BYTES = 32 * 2**20
@@ -18,17 +26,25 @@ class _Column(NamedTuple):
     table: str
     key: str
     name: str
+    length: str
+    """How long it is, decompressed."""
     head: int
     """Bytes that stay in Postgres before the reference."""
 
 
-_COLUMNS = (_Column("snapshots", "id", "content", 0), _Column("screenshots", "version_id", "image", PICTURE_HEAD))
+_COLUMNS = (
+    _Column("snapshots", "id", "content", "byte_length", 0),
+    _Column("screenshots", "version_id", "image", "0", PICTURE_HEAD),
+)
+
+
+_Row = Row[tuple[UUID, bytes, int]]
 
 
 class Moved(NamedTuple):
     moved: int
     gone: int
-    """Of these the object was not where it should be; their rows stay as they are."""
+    """Of these the object was not where it should be, or was another one; their rows stay as they are."""
 
 
 def move_snapshots(engine: Engine, objects: ObjectStore | None) -> Moved:
@@ -61,7 +77,7 @@ def _is_there(stored: bytes, objects: ObjectStore | None) -> bool:
     return is_reference(stored) and store_of(stored).url == objects.url
 
 
-def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows: list[Row[tuple[UUID, bytes]]]) -> int:
+def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows: list[_Row]) -> int:
     found = [(row.id, bytes(row.stored), body) for row in rows if (body := _body(row, column)) is not None]
     if not found:
         return 0
@@ -77,21 +93,25 @@ def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows:
     return len(found)
 
 
-def _body(row: Row[tuple[UUID, bytes]], column: _Column) -> bytes | None:
-    """None if its object is gone: one page that is lost must not hold up all others."""
+def _body(row: _Row, column: _Column) -> bytes | None:
+    """None if its object is gone or damaged: one page that is lost must not hold up all others.
+
+    What the storage gives back is checked, as when it is read. Unchecked it would replace the page for good.
+    """
     stored = bytes(row.stored)
-    tail = stored[column.head :]
     try:
-        return read_object(tail) if is_reference(tail) else stored
-    except ObjectGone:
+        if column.head:
+            return picture_bytes(stored)
+        return compressed(stored, row.length) if is_reference(stored) else stored
+    except (ObjectGone, ObjectTooLarge, DamagedSnapshot):
         return None
 
 
 _NEXT = """
-SELECT id, stored FROM (
-    SELECT {key} AS id, {name} AS stored,
+SELECT id, stored, length FROM (
+    SELECT {key} AS id, {name} AS stored, {length} AS length,
         sum(octet_length({name})) OVER (ORDER BY {key}) - octet_length({name}) AS before
-    FROM (SELECT {key}, {name} FROM {table} WHERE {key} > :after ORDER BY {key} LIMIT :most) next
+    FROM (SELECT {key}, {name}, {length} FROM {table} WHERE {key} > :after ORDER BY {key} LIMIT :most) next
 ) s WHERE before < :bytes ORDER BY id
 """
 _SET = "UPDATE {table} SET {name} = :new WHERE {key} = :id AND {name} = :old"

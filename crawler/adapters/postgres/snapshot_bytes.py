@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from crawler.adapters.objects.object_store import MARK, id_in, is_reference, read_object
+from crawler.adapters.objects.object_store import id_in, is_reference, read_object
 from crawler.domain.engine import snapshots
 
 MOST_PICTURE = 64 * 2**20
@@ -19,19 +19,31 @@ def snapshot_bytes(row: Row[Any]) -> bytes:
 
 def decompressed(content: Any, length: int) -> bytes:
     stored = bytes(content)
-    if not is_reference(stored):
-        return snapshots.decompressed(stored, length)
-    found = snapshots.decompressed(read_object(stored, snapshots.most_compressed(length)), length)
-    return snapshots.checked(found, id_in(stored))
+    return _read(stored, length)[1] if is_reference(stored) else snapshots.decompressed(stored, length)
+
+
+def compressed(reference: bytes, length: int) -> bytes:
+    """The object of a snapshot as it was written. Raises if it is damaged."""
+    return _read(reference, length)[0]
+
+
+def _read(reference: bytes, length: int) -> tuple[bytes, bytes]:
+    content = read_object(reference, snapshots.most_compressed(length))
+    return content, snapshots.checked(snapshots.decompressed(content, length), id_in(reference))
 
 
 def picture_bytes(image: Any) -> bytes:
-    """The bytes of a picture. A byte like the mark never follows a PNG's head."""
+    """The bytes of a picture. Raises if its object is another one. A byte like the mark never follows a PNG's head."""
     stored = bytes(image)
-    reference = stored[PICTURE_HEAD:]
-    return read_object(reference, MOST_PICTURE) if is_reference(reference) else stored
+    reference = picture_reference(stored)
+    if reference is None:
+        return stored
+    found = read_object(reference, MOST_PICTURE)
+    if found[:PICTURE_HEAD] != stored[:PICTURE_HEAD] or picture_reference(found):
+        raise snapshots.DamagedSnapshot("What is stored of the picture is damaged: it is not what was written.")
+    return found
 
 
 def picture_reference(image: bytes) -> bytes | None:
     reference = image[PICTURE_HEAD:]
-    return reference if reference.startswith(MARK) else None
+    return reference if is_reference(reference) else None

@@ -1,7 +1,8 @@
 """Pages that answer 200 and say that there is nothing.
 
 By a title or heading that says so and nothing else. Of a page that was another before, also by a sentence about it in
-place of all that it said: then what is left is the site's frame.
+place of all that it said: then what is left is the site's frame. That a product is not to be had says nothing of its
+page, unless it is the heading.
 """
 
 import re
@@ -21,6 +22,7 @@ _SENTENCE = 5
 """Lines with fewer words are mostly menus."""
 _LOST = 2
 """So many times the sentences that are left are lost with a page."""
+_NOT_TO_BE_HAD = re.compile(r".*\b(?:product|item)\b|.*商品|(?!.*\bpage\b).*\bavailable\b", re.IGNORECASE | re.DOTALL)
 _FIRST = re.compile(r".*?[.!?。！？](?=\s|$)|.*", re.DOTALL)
 _QUOTES = "[\"'“”„«»‘’`]*"
 _APART = re.compile(r"\s[|–—·»-]+\s|[|»｜]|:\s")
@@ -69,7 +71,9 @@ def _names(url: str, title: str) -> list[str]:
 def _tells(line: str, names: Iterable[str]) -> bool:
     """Whether its first sentence says that the page is not there, by its name or without one."""
     found = _FIRST.match(line)
-    return found is not None and any(map(says_it, _spelled(found[0], names)))
+    if found is None or _NOT_TO_BE_HAD.match(found[0]):
+        return False
+    return any(map(says_it, _spelled(found[0], names)))
 
 
 def _spelled(sentence: str, names: Iterable[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from crawler.domain.diffs.walls import is_walled
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.file_clocks import RULE, is_clock
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.domain.noise.priced_values import names_an_amount
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.told_edits import untold
 from crawler.domain.pages.pdf_reading import PdfReading
@@ -87,7 +88,7 @@ class PagePair(NamedTuple):
         moments = Moments(before.fetched_at, after.fetched_at)
         old, new = before.blocks(rules), after.blocks(rules)
         was_gone, is_gone = is_not_found(old), is_not_found(new)
-        if not was_gone and (is_gone or says_so_instead(old, new, self.url)):
+        if not was_gone and (is_gone or self._is_replaced(old, new)):
             return FilteredPage((), (), gone=True)
         target = self._leads_to(after, new)
         if target and refresh_target(before.content, self.url) is None:
@@ -104,6 +105,10 @@ class PagePair(NamedTuple):
         if not page.edits and any(side.pdf and side.pdf.is_cut for side in (before, after)):
             raise NoLines(_LONG)
         return page._replace(returned=True) if returned else page
+
+    def _is_replaced(self, old: PageBlocks, new: PageBlocks) -> bool:
+        """Whether it only says that it is gone. A page that still names its price does not: somebody edited it."""
+        return says_so_instead(old, new, self.url) and not any(map(names_an_amount, new.body))
 
     def _compared(
         self, old: PageBlocks, new: PageBlocks, rules: RuleSet, moments: Moments, *, walls: bool

@@ -4,9 +4,13 @@ import re
 
 from crawler.domain.noise.moving_values import ValueChange, ValueKind, skeleton, value_changes
 
+_MONEY = (
+    r"[€$£¥₹₽₩]\s?#|#\s?(?:[€$£¥₹₽₩]|(?:eur|euros?|usd|gbp|chf|jpy|cny|inr|aud|cad|sek|nok|dkk|pln|czk|dollars?|pounds?|"
+    r"francs?|yen|cents?)\b)|\b(?:eur|usd|gbp|chf|rs\.?)\s?#"
+)
+_AN_AMOUNT = re.compile(_MONEY)
 _PRICED = re.compile(
-    r"[€$£¥₹₽₩]\s?#|#\s?(?:[€$£¥₹₽₩%‰]|(?:eur|euros?|usd|gbp|chf|jpy|cny|inr|aud|cad|sek|nok|dkk|pln|czk|dollars?|pounds?|"
-    r"francs?|yen|cents?|percent|per cent|pct|prozent|points?|pts)\b)|\b(?:eur|usd|gbp|chf|rs\.?)\s?#|"
+    rf"{_MONEY}|#\s?(?:[%‰]|(?:percent|per cent|pct|prozent|points?|pts)\b)|"
     r"\b(?:prices?|priced|costs?|fees?|fares?|rates?|tax|rent|salary|deposit|discount|save|total|worth|balance|odds|"
     r"preise?|kosten|prix|precios?|prezzo|prijs|versions?|releases?)\b"
 )
@@ -26,6 +30,11 @@ def holds_prices(place: str) -> bool:
 
 def names_a_price(line: str) -> bool:
     return _PRICED.search(skeleton(line).words.lower()) is not None
+
+
+def names_an_amount(line: str) -> bool:
+    """Whether it says how much something costs, in a currency."""
+    return _AN_AMOUNT.search(skeleton(line).words.lower()) is not None
 
 
 def random_values(old: str, new: str) -> tuple[int, ...]:

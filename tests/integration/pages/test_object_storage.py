@@ -153,6 +153,33 @@ def test_pages_whose_object_is_gone_hold_up_no_other(crawler: Engine, site: Site
     assert places(crawler) == {b"(", b"@"}
 
 
+@pytest.mark.parametrize("found", [b"not what was written", bytes(2**20), b"@file:///etc#passwd"])
+def test_what_is_damaged_never_takes_the_place_of_a_page(crawler: Engine, site: Site, url: str, found: bytes) -> None:
+    edited(crawler, site)
+    first, *_ = crawler.rows("SELECT content FROM snapshots ORDER BY id")
+    folder, _, name = bytes(first["content"]).decode().partition("#")
+    ObjectStore(folder.removeprefix("@")).write_small(name, found)
+    assert move_snapshots(crawler.tools.database, None) == (2, 1)
+    assert first in crawler.rows("SELECT content FROM snapshots")
+    assert content_of(url, name) == found, "it is not deleted either: it may be mended there"
+
+
+@pytest.mark.parametrize("found", [b"not a picture", PNG[:24] + b"@file:///etc#passwd"])
+def test_no_other_file_is_shown_or_kept_as_a_picture(crawler: Engine, site: Site, url: str, found: bytes) -> None:
+    """A storage that lies could otherwise have any file of this machine read."""
+    crawl = edited(crawler, site)
+    (version,) = crawler.rows("SELECT version_id AS id FROM crawled_pages WHERE url = :url", url=site.url("/a"))
+    (reference,) = ObjectStore(url).put([(version["id"], found)])
+    stored = PNG[:24] + reference
+    crawler.rows(
+        "INSERT INTO screenshots VALUES (:id, :image, 'small') RETURNING version_id", id=version["id"], image=stored
+    )
+    assert move_snapshots(crawler.tools.database, None) == (3, 1)
+    assert [bytes(row["image"]) for row in crawler.rows("SELECT image FROM screenshots")] == [stored]
+    with pytest.raises(Unavailable, match="damaged"):
+        crawler.tools.pages.content.get_screenshot(crawl.project_id, crawler.page(crawl, "/a")["id"])
+
+
 def test_many_large_pictures_are_moved_a_few_at_a_time(
     crawler: Engine, site: Site, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,9 @@ def test_a_sentence_in_place_of_all_that_a_page_said_says_it(said: str) -> None:
     "<p>This page does not exist in the archive of the museum, which was closed.</p>",
     "<p>The page GrainBarley does not exist.</p>" + "<p>Here is a long story of something else, at length.</p>" * 5,
     "<p>Barley grows everywhere.</p>",
+    "<p>Sorry, this item is no longer available.</p>", "<p>This product was not found.</p>",
+    "<p>この商品はありません</p>",
+    "<p>GrainBarley is no longer available.</p>", "<p>This content is no longer available. Ask at the counter.</p>",
 ])  # fmt: skip
 def test_an_edit_that_speaks_of_it_does_not(said: str) -> None:
     assert not instead(said)

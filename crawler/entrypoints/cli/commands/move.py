@@ -78,7 +78,7 @@ def _move_pages(to: str) -> None:
         moved = move_snapshots(tools.database, ObjectStore(url) if url else None)
     typer.echo(f"{moved.moved} pages and pictures were moved.")
     if moved.gone:
-        typer.echo(f"{moved.gone} were not where they should be; they stay as they are, and cannot be shown.", err=True)
+        typer.echo(f"{moved.gone} were lost or damaged; they stay as they are, and cannot be shown.", err=True)
     kept = f"set CRAWLER_SNAPSHOT_URL={url}" if url else "unset CRAWLER_SNAPSHOT_URL"
     typer.echo(f"New ones go where the setting says: {kept} on every machine.")
 
