@@ -2,6 +2,7 @@
 
 import resource
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Self
 
 import psutil
 
-EVERY_SECONDS = 0.25
+EVERY_SECONDS = 0.5
 """Each look costs a few ms of the CPU that is being measured."""
 
 
@@ -66,11 +67,18 @@ class Usage:
 
 
 def with_children(pids: Iterable[int]) -> list[psutil.Process]:
-    found: dict[int, psutil.Process] = {}
-    for pid in pids:
-        with suppress(psutil.Error):
-            root = psutil.Process(pid)
-            found.update({p.pid: p for p in [root, *root.children(recursive=True)]})
+    """In one look at all processes: one for each of several roots takes a tenth of a core from what is measured."""
+    everybody: dict[int, psutil.Process] = {}
+    children: dict[int, list[int]] = defaultdict(list)
+    for process in psutil.process_iter(["ppid"]):
+        everybody[process.pid] = process
+        children[process.info["ppid"]].append(process.pid)
+    waiting, found = list(pids), {}
+    while waiting:
+        pid = waiting.pop()
+        if pid in everybody and pid not in found:
+            found[pid] = everybody[pid]
+            waiting += children[pid]
     return list(found.values())
 
 
