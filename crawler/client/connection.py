@@ -1,17 +1,19 @@
 """The client's HTTP connection: requests, retries where they are safe, and error responses as exceptions."""
 
 import itertools
+import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import requests
 
 from crawler.client.errors import ClientError, NoAnswer, NotAService, problem
+from crawler.client.timed_reading import TimedAdapter, TimeLeft, time_left
 from crawler.client.value import Kind, read
 
 PREFIX = "/api/v1"
@@ -19,8 +21,20 @@ LIST_PART = 200
 CHUNK_BYTES = 64 * 1024
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
+MOST_BYTES = 256 * 2**20
+"""Of an answer that is held in memory, unpacked. The largest honest one is a part of the feed: 200 documents' texts."""
+MOST_DOWNLOADED = 2**40
+"""Of an export, which goes piece by piece to where somebody wants it."""
+ANSWER_SECONDS = 150.0
+"""Seconds by which the whole answer may take longer than a single read."""
+DOWNLOAD_SECONDS = 600.0
+"""The same for a download, and a second more with each `SLOWEST_BYTES` of it: large ones may take hours."""
+SLOWEST_BYTES = 16 * 1024
+MOST_EMPTY_PARTS = 10_000
+"""In a row. A filter may find nothing in the 5,000 rows that the service looks at for a part, so some are honest."""
 _SERVER_AWAY = {502, 503, 504}
 _SHOWN = 200
+Sent = TypeVar("Sent")
 
 
 class Call(NamedTuple):
@@ -41,6 +55,14 @@ class Call(NamedTuple):
     """Seconds by which the response may take longer than others."""
 
 
+class Answer(NamedTuple):
+    """A response, read completely."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
 class Connection:
     def __init__(
         self,
@@ -55,7 +77,9 @@ class Connection:
         self._timeout = timeout
         self.retries = retries
         self._sleep = sleep
-        self._session = requests.Session()
+        self._session = _Session()
+        self._session.mount("http://", TimedAdapter())
+        self._session.mount("https://", TimedAdapter())
         self._session.auth = _Bearer(key)
         self._key = key
         self._session.headers["Accept"] = "application/json, application/problem+json;q=0.9, */*;q=0.5"
@@ -75,56 +99,84 @@ class Connection:
         return self.json(Call("POST", path, body=body, key=key or str(uuid4()), repeatable=True))
 
     def json(self, call: Call) -> Any:
-        with closing(self._answer(call)) as answer:
-            if answer.status_code == 204:
-                return None
-            try:
-                return answer.json()
-            except (ValueError, RecursionError) as exc:  # no JSON, a number without end, or nested too deep
-                raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
+        answer = self._answer(call)
+        if answer.status == 204:
+            return None
+        try:
+            return json.loads(answer.content)
+        except (ValueError, RecursionError) as exc:  # no JSON, a number without end, or nested too deep
+            raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
     def listed(self, path: str, kind: type[Kind], **query: Any) -> Iterator[Kind]:
         """All items of a paginated list. The next part is requested only when it is read."""
-        cursor = None
+        cursor, empty = None, 0
         while True:
             part, before = self.get(path, **query, limit=LIST_PART, cursor=cursor), cursor
             try:
-                items, cursor = part["items"], part["next_cursor"]
+                items, cursor = list(part["items"]), part["next_cursor"]
             except (KeyError, TypeError) as exc:
                 raise NotAService(f"{self.url}{path} is no list this client understands.") from exc
+            empty = 0 if items else empty + 1
             if cursor is not None and cursor == before:
                 raise NotAService(f"{self.url}{path} gives the same part of its list again and again.")
+            if cursor is not None and empty >= MOST_EMPTY_PARTS:
+                raise NotAService(f"{self.url}{path} gives empty parts of its list again and again.")
             yield from (read(kind, item) for item in items)
             if cursor is None:
                 return
 
-    def whole(self, path: str, **query: Any) -> requests.Response:
+    def whole(self, path: str, **query: Any) -> Answer:
         """A response that is not JSON, read completely."""
         return self._answer(Call("GET", path, query, repeatable=True))
 
     @contextmanager
     def stream(self, path: str, **query: Any) -> Iterator[Iterator[bytes]]:
         """A long response, in pieces. If it is cut off, that is an error: a part is never taken for the whole."""
-        with closing(self._answer(Call("GET", path, query, repeatable=True), stream=True)) as answer:
-            yield self._pieces(answer)
+        left = TimeLeft(self._timeout + DOWNLOAD_SECONDS)
+        call = Call("GET", path, query, repeatable=True)
+        with closing(self._tried(call, lambda: self._once(call, left))) as answer:
+            yield self._pieces(answer, left)
 
-    def _pieces(self, answer: requests.Response) -> Iterator[bytes]:
+    def _pieces(self, answer: requests.Response, left: TimeLeft) -> Iterator[bytes]:
+        for piece in self._read(answer, left, MOST_DOWNLOADED):
+            given_at = time.monotonic()
+            yield piece
+            # Whoever reads may take any time, for instance to page through it: it is not the service's.
+            left.add(time.monotonic() - given_at + len(piece) / SLOWEST_BYTES)
+
+    def _read(self, answer: requests.Response, left: TimeLeft, most: int) -> Iterator[bytes]:
+        got = 0
         try:
-            yield from answer.iter_content(CHUNK_BYTES)
+            for piece in answer.iter_content(CHUNK_BYTES):
+                got += len(piece)
+                if got > most:
+                    raise NotAService(f"{self.url} answers with more than {most} bytes, as no crawler service does.")
+                yield piece
         except requests.RequestException as exc:
-            raise self._no_answer(exc) from exc
+            raise self._no_answer(exc, left) from exc
 
-    def _answer(self, call: Call, *, stream: bool = False) -> requests.Response:
+    def _answer(self, call: Call) -> Answer:
+        return self._tried(call, lambda: self._read_once(call))
+
+    def _read_once(self, call: Call) -> Answer:
+        left = TimeLeft(self._timeout + call.patience + ANSWER_SECONDS)
+        with closing(self._once(call, left)) as answer:
+            content = b"".join(self._read(answer, left, MOST_BYTES))
+            return Answer(answer.status_code, answer.headers, content)
+
+    def _tried(self, call: Call, once: Callable[[], Sent]) -> Sent:
         for attempt in itertools.count():
             try:
-                return self._once(call, stream=stream)
+                return once()
             except ClientError as exc:
                 if not (call.repeatable and exc.passing and attempt < self.retries):
                     raise
                 self._sleep(_pause(attempt, exc.retry_seconds))
         raise AssertionError("unreachable")
 
-    def _once(self, call: Call, *, stream: bool) -> requests.Response:
+    def _once(self, call: Call, left: TimeLeft) -> requests.Response:
+        """The head of the answer. Its body is read by the caller, who says how much of it."""
+        token = time_left.set(left)
         try:
             answer = self._session.request(
                 call.method,
@@ -134,18 +186,22 @@ class Connection:
                 data=call.pieces,
                 headers=given(**{"Idempotency-Key": call.key, "Content-Type": call.media_type}),
                 timeout=self._timeout + call.patience,
-                stream=stream,
+                stream=True,
                 # The service never redirects; following a redirect could send the key to somebody else.
                 allow_redirects=False,
             )
         except requests.RequestException as exc:
-            raise self._no_answer(exc) from exc
+            raise self._no_answer(exc, left) from exc
+        finally:
+            time_left.reset(token)
         if 200 <= answer.status_code < 300 or (answer.status_code == call.expected and not _is_problem(answer)):
             return answer
         with closing(answer):
-            raise self._refusal(answer)
+            raise self._refusal(answer, left)
 
-    def _no_answer(self, exc: requests.RequestException) -> NoAnswer:
+    def _no_answer(self, exc: requests.RequestException, left: TimeLeft) -> NoAnswer:
+        if left.is_over:
+            return NoAnswer(f"{self.url} answers so slowly that its answer does not end.", passing=False)
         if isinstance(exc, requests.Timeout):
             return NoAnswer(f"{self.url} does not answer within {self._timeout:g} s.")
         if isinstance(exc, requests.exceptions.SSLError):
@@ -153,18 +209,24 @@ class Connection:
         broke = isinstance(exc, requests.exceptions.ChunkedEncodingError)
         return NoAnswer(f"{self.url} {'broke off its answer' if broke else 'cannot be reached'}.")
 
-    def _refusal(self, answer: requests.Response) -> ClientError:
+    def _refusal(self, answer: requests.Response, left: TimeLeft) -> ClientError:
         """The exception for an error response. A proxy's error has no `code`."""
         status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
         try:
-            told = answer.json() if _is_problem(answer) else None
-        except (requests.RequestException, ValueError, RecursionError):
+            told = json.loads(b"".join(self._read(answer, left, MOST_BYTES))) if _is_problem(answer) else None
+        except (ClientError, ValueError, RecursionError):
             told = None
         if isinstance(told, dict) and isinstance(told.get("code"), str):
             return problem(status, told["code"], str(told.get("detail") or told["code"]), told, wait)
         if status in _SERVER_AWAY:
             return problem(status, f"http_{status}", f"{self.url} is not there at the moment ({status}).", None, wait)
         return NotAService(f"{self.url} answers {status}, but not as a crawler service does.")
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> str | None:  # noqa: ARG002 - its name
+        """None: for a redirect, even for one that is not followed, requests would read the whole body."""
+        return None
 
 
 class _Bearer(requests.auth.AuthBase):

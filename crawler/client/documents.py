@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from crawler.client.connection import LIST_PART, Connection, given, path
+from crawler.client.errors import NotAService
 from crawler.client.value import Value, read
 
 
@@ -126,6 +127,8 @@ class Documents:
             after = part.next_cursor
             if not part.has_more:
                 return
+            if not part.items:
+                raise NotAService("The feed of documents gives nothing, but says again and again that there is more.")
 
     def counts(self, project_id: UUID | str) -> DocumentCounts:
         return read(DocumentCounts, self._connection.get(path("projects", project_id, "documents", "counts")))

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from crawler.client.connection import CHUNK_BYTES, Call, Connection, given, path
+from crawler.client.errors import NotAService
 from crawler.client.files import write_whole
 from crawler.client.value import Value, read
 
@@ -182,6 +183,8 @@ class Queue:
             changed += part.changed
             if part.next_after is None:
                 return changed
+            if part.next_after <= after:
+                raise NotAService("The queue gives the same part of what is to be changed again and again.")
             after = part.next_after
 
     def run(self) -> QueueRun:

@@ -96,15 +96,38 @@ class ObjectStore:
     def written_before(self, moment: datetime) -> Iterator[dict[UUID, list[bytes]]]:
         """References to all objects that `put` wrote before then, by id, some at a time."""
         with _told(self.url):
+            listing = _Listing(self.url)
             for some in obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE):
                 found: dict[UUID, list[bytes]] = {}
                 for one in some:
+                    listing.goes_on(one["path"])
                     if one["last_modified"] < moment and (ours := _OURS(one["path"])):
                         found.setdefault(UUID(ours[1]), []).append(self._reference(one["path"]))
                 yield found
 
     def _reference(self, name: str) -> bytes:
         return MARK + f"{self.url}{_BETWEEN}{name}".encode()
+
+
+class _Listing:
+    """Notices a listing that goes in circles: the storage gives the same continuation token again and again.
+
+    One name is remembered, a later one each time twice as many were seen (Brent). So it takes no memory, and the order
+    does not matter: directories have none, nor have some storages.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._seen = 0
+        self._until = 1
+        self._remembered: str | None = None
+
+    def goes_on(self, name: str) -> None:
+        if name == self._remembered:
+            raise StorageUnavailable(f"The object storage at {self._url} lists the same objects again and again.")
+        self._seen += 1
+        if self._seen == self._until:
+            self._remembered, self._until = name, 2 * self._until
 
 
 def is_reference(content: bytes) -> bool:

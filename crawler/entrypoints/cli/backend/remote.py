@@ -215,6 +215,8 @@ class RemoteBackend:
         hosts = list(found.items)
         while found.next_cursor and len(hosts) < limit:
             found = self._client.hosts.all(min(limit - len(hosts), MOST_HOSTS), found.next_cursor)
+            if not found.items:
+                break  # hosts came and went meanwhile; or somebody gives cursors without end
             hosts += found.items
         return HostList([_as(HostOverview, host) for host in hosts], found.total)
 

@@ -7,10 +7,13 @@ from uuid import UUID
 from rich.progress import DownloadColumn, Progress, SpinnerColumn, TextColumn
 
 from crawler.adapters.pages.export_files import ExportPlace
-from crawler.client import Client
-from crawler.domain.exports.files import MARKDOWN_PAGES, ExportFormat, read_markdown_line
+from crawler.client import Client, NotAService
+from crawler.domain.exports.files import MARKDOWN_PAGES, ExportedMarkdown, ExportFormat, read_markdown_line
 from crawler.entrypoints.cli.backend.local_exports import Written, write_pages
 from crawler.entrypoints.cli.screen.stderr import Stderr
+
+LONGEST_LINE = 256 * 2**20
+"""A page's Markdown, which is held in memory."""
 
 
 def fetch_exports(client: Client, crawl_id: UUID, place: ExportPlace, formats: Sequence[ExportFormat]) -> list[Written]:
@@ -24,14 +27,28 @@ def _fetch(client: Client, crawl_id: UUID, place: ExportPlace, chosen: ExportFor
         if chosen.page_files is None:
             place.write(name, counted)
             return Written(place.at(name))
-        return write_pages(place, chosen, map(read_markdown_line, _lines(counted)))
+        return write_pages(place, chosen, map(_page, _lines(counted)))
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
+    begun: list[bytes] = []
+    size = 0
     for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            yield b"".join((*begun, end))
+            begun, size = [], 0
+        begun.append(rest)
+        size += len(rest)
+        if size > LONGEST_LINE:
+            raise NotAService(f"The export has a page of more than {LONGEST_LINE} bytes.")
+
+
+def _page(line: bytes) -> ExportedMarkdown:
+    try:
+        return read_markdown_line(line)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
+        raise NotAService("The export has a line that is no page.") from exc
 
 
 @contextmanager
