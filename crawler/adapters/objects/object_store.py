@@ -5,6 +5,7 @@ the storage's credentials. Each object is written once under a name of its own a
 Postgres refers to no more hurts nobody who writes the same bytes meanwhile.
 """
 
+import asyncio
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,8 @@ PART_BYTES = 8 * 2**20
 """Of an object that is written as it is made. S3 takes 10,000 of them: 80 GB."""
 PARTS_AT_ONCE = 2
 LISTED_AT_ONCE = 1000
+LISTING_SECONDS = 600.0
+"""For so many. Parts of a listing may be empty, but not without end, and obstore asks on until it has some."""
 LARGEST = 2**30
 """Of an object whose size nobody knows."""
 MARK = b"@"
@@ -97,7 +100,7 @@ class ObjectStore:
         """References to all objects that `put` wrote before then, by id, some at a time."""
         with _told(self.url):
             listing = _Listing(self.url)
-            for some in obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE):
+            for some in listing.parts(obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE)):
                 found: dict[UUID, list[bytes]] = {}
                 for one in some:
                     listing.goes_on(one["path"])
@@ -121,6 +124,19 @@ class _Listing:
         self._seen = 0
         self._until = 1
         self._remembered: str | None = None
+
+    def parts(self, stream: Any) -> Iterator[Any]:
+        """Read as a coroutine, because only that can be given up."""
+
+        async def following() -> Any:
+            async with asyncio.timeout(LISTING_SECONDS):
+                return await anext(stream, None)
+
+        try:
+            while (part := asyncio.run(following())) is not None:
+                yield part
+        except TimeoutError as exc:
+            raise StorageUnavailable(f"The object storage at {self._url} lists nothing, and does not end.") from exc
 
     def goes_on(self, name: str) -> None:
         if name == self._remembered:

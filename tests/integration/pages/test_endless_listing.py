@@ -60,3 +60,12 @@ def test_a_listing_in_any_order_is_read_to_its_end(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url("").rstrip("/"))
         found: set[UUID] = set().union(*ObjectStore(f"s3://bucket-{uuid4().hex}/pages").written_before(NOW))
     assert found == set(ids)
+
+
+def test_a_listing_of_empty_parts_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.adapters.objects.object_store.LISTING_SECONDS", 0.1, raising=False)
+    answers = itertools.count()
+    with serving(lambda *_: part([], "same" if next(answers) < 2000 else None)) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url("").rstrip("/"))
+        with pytest.raises(Unavailable, match="lists nothing, and does not end"):
+            list(ObjectStore(f"s3://bucket-{uuid4().hex}/pages").written_before(NOW))
