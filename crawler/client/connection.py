@@ -30,8 +30,10 @@ ANSWER_SECONDS = 150.0
 DOWNLOAD_SECONDS = 600.0
 """The same for a download, and a second more with each `SLOWEST_BYTES` of it: large ones may take hours."""
 SLOWEST_BYTES = 16 * 1024
-MOST_EMPTY_PARTS = 10_000
-"""In a row. A filter may find nothing in the 5,000 rows that the service looks at for a part, so some are honest."""
+MOST_EMPTY_PARTS = 10
+"""Of a list, in a row."""
+MOST_EMPTY_LOOKS = 10_000
+"""The same where the service looks at 5,000 rows for a part: a filter may honestly find nothing among millions."""
 _SERVER_AWAY = {502, 503, 504}
 _SHOWN = 200
 Sent = TypeVar("Sent")
@@ -107,9 +109,12 @@ class Connection:
         except (ValueError, RecursionError) as exc:  # no JSON, a number without end, or nested too deep
             raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
-    def listed(self, path: str, kind: type[Kind], **query: Any) -> Iterator[Kind]:
-        """All items of a paginated list. The next part is requested only when it is read."""
-        cursor, empty = None, 0
+    def listed(self, path: str, kind: type[Kind], *, is_searched: bool = False, **query: Any) -> Iterator[Kind]:
+        """All items of a paginated list. The next part is requested only when it is read.
+
+        `is_searched`: the service looks for what the filter wants, and parts may be empty until it comes to some.
+        """
+        cursor, empty, most_empty = None, 0, MOST_EMPTY_LOOKS if is_searched else MOST_EMPTY_PARTS
         while True:
             part, before = self.get(path, **query, limit=LIST_PART, cursor=cursor), cursor
             try:
@@ -119,7 +124,7 @@ class Connection:
             empty = 0 if items else empty + 1
             if cursor is not None and cursor == before:
                 raise NotAService(f"{self.url}{path} gives the same part of its list again and again.")
-            if cursor is not None and empty >= MOST_EMPTY_PARTS:
+            if cursor is not None and empty >= most_empty:
                 raise NotAService(f"{self.url}{path} gives empty parts of its list again and again.")
             yield from (read(kind, item) for item in items)
             if cursor is None:

@@ -152,7 +152,7 @@ class Crawls:
         >>> broken = [url.url for url in client.crawls.urls(crawl_id, reason="not_found")]
         """
         chosen = given(fetch_state=fetch_state, status=status, reason=reason, prefix=prefix)
-        return self._connection.listed(path("crawl", crawl_id, "urls"), Url, **chosen)
+        return self._connection.listed(path("crawl", crawl_id, "urls"), Url, is_searched=True, **chosen)
 
     def changes(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from crawler.client.connection import Call, Connection, path
@@ -34,7 +35,7 @@ class Notifications:
 
     def all(self, project_id: UUID | str | None = None) -> Iterator[Notification]:
         """Those of projects the key sees, or of one of them, newest first."""
-        query = {} if project_id is None else {"project_id": str(project_id)}
+        query: dict[str, Any] = {} if project_id is None else {"project_id": str(project_id)}
         return self._connection.listed("/notifications", Notification, **query)
 
     def resend(self, notification_id: UUID | str) -> Notification:

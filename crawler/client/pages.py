@@ -98,7 +98,7 @@ class Pages:
         """
         since = changed_since.isoformat() if changed_since else None
         chosen = given(status=status, reason=reason, changed_since=since, prefix=prefix, q=title)
-        return self._connection.listed(path("projects", project_id, "pages"), Page, **chosen)
+        return self._connection.listed(path("projects", project_id, "pages"), Page, is_searched=True, **chosen)
 
     def get(self, project_id: UUID | str, page_id: UUID | str) -> WholePage:
         """With its text and links."""

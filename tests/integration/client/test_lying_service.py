@@ -36,7 +36,7 @@ def client_of(respond: Respond) -> Iterator[Client]:
 @pytest.fixture(autouse=True)
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     # Absent names are allowed, so that what these tests say can be seen failing without the limits.
-    for name, limit in (("MOST_BYTES", 2**20), ("MOST_DOWNLOADED", 2**21), ("MOST_EMPTY_PARTS", 10)):
+    for name, limit in (("MOST_BYTES", 2**20), ("MOST_DOWNLOADED", 2**21), ("MOST_EMPTY_LOOKS", 20)):
         monkeypatch.setattr(f"crawler.client.connection.{name}", limit, raising=False)
 
 
@@ -156,11 +156,14 @@ def test_a_list_of_ever_new_empty_parts_has_an_end() -> None:
     assert len(asked) == 10
 
 
-def test_a_filter_may_find_nothing_for_some_parts() -> None:
-    respond, asked = parts(lambda number: {"items": [], "next_cursor": str(number) if number < 9 else None})
+def test_a_filter_may_find_nothing_for_many_parts_but_not_for_ever() -> None:
+    respond, asked = parts(lambda number: {"items": [], "next_cursor": str(number) if number < 19 else None})
     with client_of(respond) as client:
-        assert list(client.projects.all()) == []
-    assert len(asked) == 9
+        assert list(client.pages.of(PROJECT, title="rare")) == []
+    respond, also_asked = parts(lambda number: {"items": [], "next_cursor": str(number)})
+    with client_of(respond) as client, pytest.raises(NotAService, match="empty parts"):
+        list(client.crawls.urls(PROJECT))
+    assert (len(asked), len(also_asked)) == (19, 20)
 
 
 def test_a_feed_and_a_change_of_the_queue_that_stand_still_have_an_end() -> None:
