@@ -35,22 +35,21 @@ def client_of(respond: Respond) -> Iterator[Client]:
 
 @pytest.fixture(autouse=True)
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Absent names are allowed, so that what these tests say can be seen failing without the limits.
     for name, limit in (("MOST_BYTES", 2**20), ("MOST_DOWNLOADED", 2**21), ("MOST_EMPTY_LOOKS", 20)):
-        monkeypatch.setattr(f"crawler.client.connection.{name}", limit, raising=False)
+        monkeypatch.setattr(f"crawler.client.connection.{name}", limit)
 
 
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter of a second in all, though a single read may take longer."""
     for name in ("ANSWER_SECONDS", "DOWNLOAD_SECONDS"):
-        monkeypatch.setattr(f"crawler.client.connection.{name}", 0.25 - TIMEOUT_SECONDS, raising=False)
+        monkeypatch.setattr(f"crawler.client.connection.{name}", 0.25 - TIMEOUT_SECONDS)
 
 
 def endless(head: bytes, piece: bytes = PIECE, seconds: float = 0.0, most: int = 2**26) -> Respond:
     def respond(stream: socket.socket, __: Request) -> None:
         stream.sendall(head)
-        for _ in range(most // len(piece) if not seconds else int(2 / seconds)):
+        for _ in range(most // len(piece) if not seconds else int(30 / seconds)):
             stream.sendall(piece)
             time.sleep(seconds)
 
@@ -107,7 +106,7 @@ def test_an_answer_that_trickles_has_an_end(head: bytes, piece: bytes) -> None:
     began = time.monotonic()
     with client_of(endless(head, piece, 0.02)) as client, pytest.raises((NoAnswer, NotAService)):
         client.settings()
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15
 
 
 @pytest.mark.usefixtures("hurry")
@@ -115,15 +114,16 @@ def test_a_download_that_trickles_has_an_end(tmp_path: Path) -> None:
     began = time.monotonic()
     with client_of(endless(HEAD, b" ", 0.02)) as client, pytest.raises(NoAnswer, match="does not end"):
         client.crawls.export(uuid4(), "jsonl", tmp_path / "pages.jsonl")
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15
 
 
-@pytest.mark.usefixtures("hurry")
-@pytest.mark.parametrize(("slowest", "pause", "gap"), [(2**40, 0.3, 0.0), (2**14, 0.0, 0.07)])
+@pytest.mark.further
+@pytest.mark.parametrize(("slowest", "pause", "gap"), [(2**40, 3.2, 0.0), (2**14, 0.0, 0.7)])
 def test_a_download_may_be_read_slowly_and_take_long_if_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, slowest: int, pause: float, gap: float
 ) -> None:
-    monkeypatch.setattr("crawler.client.connection.SLOWEST_BYTES", slowest, raising=False)
+    monkeypatch.setattr("crawler.client.connection.SLOWEST_BYTES", slowest)
+    monkeypatch.setattr("crawler.client.connection.DOWNLOAD_SECONDS", 3.0 - TIMEOUT_SECONDS)
 
     def respond(stream: socket.socket, __: Request) -> None:
         stream.sendall(HEAD)

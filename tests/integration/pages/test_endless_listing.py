@@ -63,7 +63,7 @@ def test_a_listing_in_any_order_is_read_to_its_end(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_listing_of_empty_parts_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.adapters.objects.object_store.LISTING_SECONDS", 0.1, raising=False)
+    monkeypatch.setattr("crawler.adapters.objects.object_store.LISTING_SECONDS", 0.1)
     answers = itertools.count()
     with serving(lambda *_: part([], "same" if next(answers) < 2000 else None)) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", server.url("").rstrip("/"))
