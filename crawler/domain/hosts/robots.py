@@ -1,43 +1,31 @@
 """robots.txt rules (RFC 9309): parse bytes, say whether a URL is allowed, by which line, and the crawl delay.
 
-Which group is ours is decided here, what it says of a URL by protego; the line that decided is found here again.
+Which lines are ours: `robots_lines.py`. What they say of a URL: `robots_rules.py`.
 Fetching and caching: `handlers/engine/robots_and_backoff.py`.
 """
 
-import codecs
 import math
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple, Self
+from urllib.parse import urlsplit
 
 from protego import Protego
 
 from crawler.domain.hosts.politeness import MAX_CRAWL_DELAY_SECONDS
+from crawler.domain.hosts.robots_lines import MAX_BYTES, Line, Lines, decoded, lines_for, sitemaps_of, token_of
+from crawler.domain.hosts.robots_rules import Rules, few_wildcards, path_of
 from crawler.domain.reasons import Reason
 
-MAX_BYTES = 500 * 1024
-"""Bytes of robots.txt that are read, as RFC 9309 asks at least; the rest is ignored."""
 MAX_SITEMAPS = 100
 
 _MAX_URL = 2000
-MAX_WILDCARDS = 300
-"""Rules with a `*` inside that are obeyed to the letter: all of them are tried on each link of each page, 2 µs each."""
 _MAX_EXPLAINED = 1000
-"""Most rules among which the deciding line is looked for: it takes some 5 µs a rule, and 20 µs the first time."""
-_SPELLINGS = {
-    "user-agent": "agent", "useragent": "agent", "user agent": "agent",
-    "allow": "allow",
-    "disallow": "disallow", "dissallow": "disallow", "dissalow": "disallow", "disalow": "disallow",
-    "diasllow": "disallow", "disallaw": "disallow",
-    "sitemap": "sitemap", "sitemaps": "sitemap", "site-map": "sitemap",
-    "crawl-delay": "pace", "crawl delay": "pace", "request-rate": "pace", "request rate": "pace",
-}  # fmt: skip
-_RULES = ("allow", "disallow")
-_TOKEN = re.compile(r"[A-Za-z_-][A-Za-z0-9_-]*").match
-_COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z_-][A-Za-z0-9_-]*)", re.IGNORECASE).search
+"""Most rules among which the deciding line is looked for: it takes some 5 µs a rule. Of more, no line is kept."""
+_MAX_PACES = 1000
+"""The last of so many delays that can be read is the one."""
+_BYTES_OF_LINE = 500
 
 
 class RobotsPolicy(StrEnum):
@@ -63,177 +51,110 @@ def robots_policy(status: int, failure: Reason | None) -> RobotsPolicy:
 @lru_cache(maxsize=256)
 def product_token(user_agent: str) -> str:
     """The name by which robots.txt addresses us: `crawler` of `crawler/0.1 (+https://…)`."""
-    return _token(user_agent)
-
-
-def _token(user_agent: str) -> str:
-    found = _TOKEN(user_agent.strip())
-    if found and found.group().lower() == "mozilla":
-        named = _COMPATIBLE(user_agent)
-        return named.group(1) if named else found.group()
-    return found.group() if found else "*"
-
-
-class _Line(NamedTuple):
-    number: int
-    text: str
-    kind: str
-    value: str
+    return token_of(user_agent)
 
 
 class _Group(NamedTuple):
-    """The rules that apply to one agent."""
+    """What applies to one agent."""
 
-    protego: Protego
-    rules: tuple[_Line, ...]
+    token: str
+    rules: Rules
+    number: int
+    lines: tuple[Line, ...]
+    """Of few rules, to tell the one that decided."""
+    delay: float | None
+    size: int
 
 
 @dataclass(frozen=True)
 class Robots:
-    """The robots.txt rules of one host."""
+    """The robots.txt rules of one host. Kept are its bytes and what they say to the agent that asked last."""
 
-    lines: tuple[_Line, ...]
-    _groups: dict[str, _Group] = field(default_factory=dict, compare=False, repr=False)
+    body: bytes
+    _last: list[_Group] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def parse(cls, body: bytes) -> Self:
-        text = _decoded(body)
-        if text.lstrip()[:1] == "<":
-            text = ""  # a web page instead of rules
-        lines = (_directive(number, line) for number, line in enumerate(text.splitlines(), 1))
-        return cls(tuple(line for line in lines if line))
+        return cls(body[: MAX_BYTES + 1])
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        named = (line.value for line in self.lines if line.kind == "sitemap" and 0 < len(line.value) <= _MAX_URL)
-        return tuple(dict.fromkeys(named))[:MAX_SITEMAPS]
+        found: dict[str, None] = {}
+        for url in sitemaps_of(decoded(self.body)):
+            if 0 < len(url) <= _MAX_URL:
+                found[url] = None
+            if len(found) >= MAX_SITEMAPS:
+                break
+        return tuple(found)
 
     def permits(self, url: str, agent: str) -> bool:
         """Whether the URL is allowed, without the line: fast, for each request."""
-        return bool(self._group(product_token(agent)).protego.can_fetch(url, "*"))
+        return _is_robots(url) or _allows(self._group(agent).rules.rank(path_of(url)))
 
     def allows(self, url: str, agent: str, *, hurried: bool = False) -> tuple[bool, str]:
         """Whether the URL is allowed, and the line that decided, for display; `hurried`: without a search for it."""
-        allowed = self.permits(url, agent)
-        rules = self._group(product_token(agent)).rules
-        if hurried or len(rules) > _MAX_EXPLAINED:
-            return allowed, f"one of {len(rules)} rules"
-        deciding = _deciding(rules, "allow" if allowed else "disallow", url)
-        if deciding is None:
+        group = self._group(agent)
+        path = path_of(url)
+        rank = -1 if _is_robots(url) else group.rules.rank(path)
+        allowed = _allows(rank)
+        if hurried or len(group.lines) < group.number:
+            return allowed, f"one of {group.number} rules"
+        deciding = next((line for line in group.lines if Rules([line.kind], [line.value]).rank(path) == rank), None)
+        if rank < 0 or deciding is None:
             return allowed, "no rule for this URL"
         return allowed, f"line {deciding.number}: {_printable(deciding.text)}"
 
     def crawl_delay(self, agent: str) -> float | None:
         """Seconds between requests that the host asks for, by Crawl-delay or Request-rate; at most a minute."""
-        protego = self._group(product_token(agent)).protego
-        rate = protego.request_rate("*")
-        asked = [protego.crawl_delay("*"), rate.seconds / rate.requests if rate and rate.requests > 0 else None]
-        delays = [delay for delay in asked if delay is not None and delay >= 0 and math.isfinite(delay)]
-        return min(max(delays), MAX_CRAWL_DELAY_SECONDS) if delays else None
+        return self._group(agent).delay
 
-    def _group(self, token: str) -> _Group:
-        group = self._groups.get(token)
-        if group is None:
-            group = self._groups[token] = _group_for(self.lines, token.lower())
-        return group
+    def size(self, agent: str) -> int:
+        """Bytes of memory that it takes to answer this agent, about."""
+        return len(self.body) + self._group(agent).size
 
-
-def _decoded(body: bytes) -> str:
-    if len(body) > MAX_BYTES:
-        body = body[:MAX_BYTES]
-        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]  # half a rule may forbid everything
-    utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return body.decode("utf-16" if utf16 else "utf-8-sig", errors="replace").replace("\0", "")
+    def _group(self, agent: str) -> _Group:
+        token = product_token(agent).lower()
+        if not self._last or self._last[0].token != token:
+            self._last[:] = [_group_for(decoded(self.body), token)]
+        return self._last[0]
 
 
-def _directive(number: int, line: str) -> _Line | None:
-    """Parse one line as generously as protego does: "User agent foo" and some misspellings count.
-
-    Other records are none: they must not interfere with the ones that are (RFC 9309, section 2.2.4).
-    """
-    content = line.partition("#")[0].strip()
-    name, colon, rest = content.partition(":")
-    kind = _SPELLINGS.get(name.strip().lower()) if colon else None
-    if kind:
-        return _Line(number, line.strip(), kind, rest.strip())
-    if not colon or (rest and not rest[0].isspace()):
-        words = content.split()
-        for count in (1, 2):
-            kind = _SPELLINGS.get(" ".join(words[:count]).lower())
-            if kind:
-                return _Line(number, line.strip(), kind, " ".join(words[count:]))
-    return None
+def _group_for(text: str, token: str) -> _Group:
+    ours = lines_for(text, token)
+    if "*" in text:
+        ours = few_wildcards(ours)
+    lines = _kept(ours, text) if len(ours.values) <= _MAX_EXPLAINED else ()
+    rules = Rules(ours.kinds, ours.values)
+    size = rules.size + sum(_BYTES_OF_LINE + 2 * len(line.text) for line in lines)
+    return _Group(token, rules, len(ours.values), lines, _delay(ours), size)
 
 
-def _group_for(lines: tuple[_Line, ...], token: str) -> _Group:
-    """What applies to `token`, and nothing else: protego is handed one group.
-
-    It takes "craw" for our name and a version for another one, and it stores each rule once per agent above it: 66 KB
-    of agents and rules cost it 5 seconds and 290 MB, and robots.txt may have 500 KiB.
-    """
-    named = {_agent(line) for line in lines if line.kind == "agent"}
-    ours = tuple(_few_wildcards(_lines_of(lines, token if token in named else "*")))
-    text = "\n".join(("User-agent: *", *(line.text for line in ours)))
-    return _Group(Protego.parse(text), tuple(line for line in ours if line.kind in _RULES))
+def _kept(ours: Lines, text: str) -> tuple[Line, ...]:
+    all_lines = text.splitlines() if ours.values else []
+    rules = zip(ours.kinds, ours.values, ours.numbers, strict=True)
+    return tuple(Line(kind, value, number, all_lines[number - 1].strip()) for kind, value, number in rules)
 
 
-def _few_wildcards(lines: Iterable[_Line]) -> Iterator[_Line]:
-    """The same rules, but of too many wildcards the last forbid more than they say, and allow nothing."""
-    wild = 0
-    for line in lines:
-        inside = line.kind in _RULES and "*" in line.value.rstrip("*")
-        wild += inside
-        if not inside or wild <= MAX_WILDCARDS:
-            yield line
-        elif line.kind == "disallow":
-            start = line.value.partition("*")[0]
-            yield line._replace(text=f"Disallow: {start or '/'}", value=start or "/")
+def _delay(ours: Lines) -> float | None:
+    """Protego reads them: it knows times of the day and units."""
+    delays = [f"Crawl-delay: {value}" for value in ours.delays[-_MAX_PACES:]]
+    rates = [f"Request-rate: {value}" for value in ours.rates[-_MAX_PACES:]]
+    if not delays and not rates:
+        return None
+    protego = Protego.parse("\n".join(("User-agent: *", *delays, *rates)))
+    rate = protego.request_rate("*")
+    asked = [protego.crawl_delay("*"), rate.seconds / rate.requests if rate and rate.requests > 0 else None]
+    found = [delay for delay in asked if delay is not None and delay >= 0 and math.isfinite(delay)]
+    return min(max(found), MAX_CRAWL_DELAY_SECONDS) if found else None
 
 
-def _agent(line: _Line) -> str:
-    """The product token of an agent line, which may carry a version or be a whole user agent; empty if it has none."""
-    if line.value.split()[:1] == ["*"]:
-        return "*"
-    named = _token(line.value).lower()
-    return named if named != "*" else ""
+def _allows(rank: int) -> bool:
+    return rank < 0 or rank % 2 == 1
 
 
-def _lines_of(lines: tuple[_Line, ...], agent: str) -> tuple[_Line, ...]:
-    """All groups of the agent as one. Only a rule ends the list of agents; a delay is for the agents above it."""
-    found = []
-    ours, has_rules = False, False
-    for line in lines:
-        if line.kind == "agent":
-            ours = (ours and not has_rules) or _agent(line) == agent
-            has_rules = False
-        elif line.kind in _RULES:
-            has_rules = True
-        if ours and line.value and line.kind in (*_RULES, "pace"):
-            found.append(line)
-    return tuple(found)
-
-
-def _deciding(rules: tuple[_Line, ...], kind: str, url: str) -> _Line | None:
-    """The most specific matching rule of this kind (allow or disallow). The deciding rule is always of that kind."""
-    best = None
-    for rule in rules:
-        if rule.kind != kind or not _matches(rule, url):
-            continue
-        if best is None or not _alone(best.value, rule.value).can_fetch(url, "*"):
-            best = rule
-    return best
-
-
-def _matches(rule: _Line, url: str) -> bool:
-    if rule.kind == "allow":
-        return bool(_alone(rule.value, "/").can_fetch(url, "*"))
-    return not _alone("", rule.value).can_fetch(url, "*")
-
-
-@lru_cache(maxsize=4 * _MAX_EXPLAINED)
-def _alone(allow: str, disallow: str) -> Protego:
-    """A Protego with these two rules only. If both have the same length, allow wins."""
-    return Protego.parse(f"User-agent: *\nAllow: {allow}\nDisallow: {disallow}")
+def _is_robots(url: str) -> bool:
+    """Whether it is robots.txt itself, which is always allowed."""
+    return "/robots.txt" in url and urlsplit(url).path == "/robots.txt"
 
 
 def _printable(text: str) -> str:

@@ -27,10 +27,11 @@ from crawler.domain.retries import (
 )
 from crawler.domain.urls.url import Url, read
 from crawler.handlers.engine.crawl_context import CrawlContext
+from crawler.handlers.engine.sized_cache import SizedCache
 
 log = telemetry.logger(__name__)
 
-MAX_CACHED = 5000
+MAX_HOPS_KEPT = 5000
 KEEP = timedelta(minutes=1)
 """After which it is looked up whether another process has read robots.txt since. Each new crawl looks, too."""
 KEEP_GIVEN_UP = timedelta(seconds=5)
@@ -99,7 +100,7 @@ class RobotsAndBackoff:
         self._clock = clock
         self._agent = user_agent
         self._jitter = jitter
-        self._known: dict[str, _Known] = {}
+        self._known: SizedCache[_Known] = SizedCache()
         self._hops: dict[str, _Hop] = {}
 
     def set_user_agent(self, user_agent: str) -> None:
@@ -118,7 +119,7 @@ class RobotsAndBackoff:
 
         `hurried`: that it is forbidden, without a search for the line.
         """
-        known = self._known.get(url.host)
+        known = self._known.find(url.host)
         if known is None or known.robots is None or not context.crawl.config.respect_robots_txt:
             return None
         if known.robots.permits(url.href, self._agent):
@@ -147,7 +148,7 @@ class RobotsAndBackoff:
 
     def forget_robots(self, host: str) -> None:
         """Forget a host's robots.txt in cache and frontier, so that it is fetched again."""
-        self._known.pop(host, None)
+        self._known.drop(host)
         self._frontier.set_robots(host, 0, 0)
 
     def renew_robots(self, host: str, most_seconds: float) -> None:
@@ -205,7 +206,7 @@ class RobotsAndBackoff:
         target = read(result.location, result.url) if result.location else None
         if not isinstance(target, Url) or hops > MAX_ROBOTS_HOPS:
             return False
-        if len(self._hops) >= MAX_CACHED:
+        if len(self._hops) >= MAX_HOPS_KEPT:
             self._hops.clear()
         self._hops[host] = _Hop(target.href, hops)
         return True
@@ -216,7 +217,7 @@ class RobotsAndBackoff:
         since = self._failing_since(host, state, now)
         record = HostRecord(result.status or None, None, now, since, result.failure)
         self._hosts.save_robots(host, record)
-        self._known.pop(host, None)
+        self._known.drop(host)
         wait = robots_wait(result.failure, (now - since).total_seconds())
         if wait is None:
             self._remember(host, None, result.failure, result.error)
@@ -238,7 +239,7 @@ class RobotsAndBackoff:
 
     def _find(self, host: str, since: datetime | None = None) -> _Known | None:
         """What is known of a host, looked up after `since`: a crawl that somebody starts has robots.txt read anew."""
-        known = self._known.get(host)
+        known = self._known.find(host)
         if known is None or self._clock() >= known.until or (since and known.found_at and known.found_at < since):
             return self._load(host)
         return known
@@ -255,7 +256,7 @@ class RobotsAndBackoff:
             return self._remember(host, None, failure) if given_up else None
         if record.robots_fetched_at is None:
             return None
-        known, read_at = self._known.get(host), record.robots_fetched_at
+        known, read_at = self._known.find(host), record.robots_fetched_at
         is_same = known is not None and known.robots is not None and known.read_at == read_at
         robots = known.robots if known and is_same else Robots.parse(record.robots_text or b"")
         return self._remember(host, robots, read_at=read_at)
@@ -269,11 +270,9 @@ class RobotsAndBackoff:
         read_at: datetime | None = None,
     ) -> _Known:
         """Cache rules for a while only: another process may be the one that reads robots.txt next time."""
-        if len(self._known) >= MAX_CACHED:
-            self._known.clear()
         now = self._clock()
         known = _Known(robots, now + (KEEP if robots else KEEP_GIVEN_UP), failure, error, read_at, now)
-        self._known[host] = known
+        self._known.keep(host, known, robots.size(self._agent) if robots else len(error))
         return known
 
     # -- complaints -------------------------------------------------------------------------

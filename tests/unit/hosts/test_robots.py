@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from crawler.domain.hosts.robots import (
-    MAX_BYTES,
     MAX_SITEMAPS,
-    MAX_WILDCARDS,
     Robots,
     RobotsPolicy,
     product_token,
     robots_policy,
 )
+from crawler.domain.hosts.robots_lines import MAX_BYTES
+from crawler.domain.hosts.robots_rules import MAX_WILDCARDS
 from crawler.domain.reasons import Reason
 
 AGENT = "crawler/0.1 (+https://example.org/bot)"
