@@ -32,7 +32,9 @@ def diff_words(old: str, new: str) -> tuple[WordRun, ...]:
     runs: list[WordRun] = []
     for tag, start, end, first, last in _opcodes([word.strip() for word in before], [word.strip() for word in after]):
         if tag == "equal":
-            runs.append(WordRun(WordKind.SAME, "".join(after[first:last])))
+            # The space before what was removed, or added, is at the end of one of the two.
+            ending = max(before[end - 1], after[last - 1], key=len)
+            runs.append(WordRun(WordKind.SAME, "".join((*after[first : last - 1], ending))))
             continue
         runs += [WordRun(WordKind.REMOVED, "".join(before[start:end]))] if end > start else []
         runs += [WordRun(WordKind.ADDED, "".join(after[first:last]))] if last > first else []

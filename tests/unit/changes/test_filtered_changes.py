@@ -115,6 +115,13 @@ def test_words_that_changed_inside_a_line_are_told_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(("old", "new"), [("tip stable", "tip"), ("tip", "tip stable"), ("a b c", "b"), ("b", "a b c")])
+def test_both_lines_can_be_read_from_the_words(old: str, new: str) -> None:
+    runs = diff_words(old, new)
+    for line, other in ((old, WordKind.ADDED), (new, WordKind.REMOVED)):
+        assert "".join(run.text for run in runs if run.kind is not other).strip() == line
+
+
 def test_a_line_of_very_many_words_counts_as_replaced() -> None:
     old, new = "a " * 5000, "b " * 5000
     assert [run.kind for run in diff_words(old, new)] == [WordKind.REMOVED, WordKind.ADDED]
