@@ -1,7 +1,6 @@
 """The client's HTTP connection: requests, retries where they are safe, and error responses as exceptions."""
 
 import itertools
-import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +10,7 @@ from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import requests
+from pydantic_core import from_json
 
 from crawler.client.errors import ClientError, NoAnswer, NotAService, problem
 from crawler.client.timed_reading import TimedAdapter, TimeLeft, time_left
@@ -105,8 +105,8 @@ class Connection:
         if answer.status == 204:
             return None
         try:
-            return json.loads(answer.content)
-        except (ValueError, RecursionError) as exc:  # no JSON, a number without end, or nested too deep
+            return from_json(answer.content)
+        except ValueError as exc:  # no JSON, a number without end, or nested too deep
             raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
     def listed(self, path: str, kind: type[Kind], *, is_searched: bool = False, **query: Any) -> Iterator[Kind]:
@@ -218,8 +218,8 @@ class Connection:
         """The exception for an error response. A proxy's error has no `code`."""
         status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
         try:
-            told = json.loads(b"".join(self._read(answer, left, MOST_BYTES))) if _is_problem(answer) else None
-        except (ClientError, ValueError, RecursionError):
+            told = from_json(b"".join(self._read(answer, left, MOST_BYTES))) if _is_problem(answer) else None
+        except (ClientError, ValueError):
             told = None
         if isinstance(told, dict) and isinstance(told.get("code"), str):
             return problem(status, told["code"], str(told.get("detail") or told["code"]), told, wait)

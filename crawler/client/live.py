@@ -1,11 +1,12 @@
 """Live events over a WebSocket, with reconnects; each event is delivered once."""
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic_core import from_json
 
 from crawler.client.connection import Connection
 from crawler.client.crawl_values import Event
@@ -102,14 +103,14 @@ def _event(message: str | None) -> Event | None:
     if message is None:
         return None
     try:
-        return read(Event, json.loads(message))
-    except (ValueError, RecursionError) as exc:
+        return read(Event, from_json(message))
+    except ValueError as exc:
         raise NotAService("What came over the WebSocket is no event.") from exc
 
 
 def _refusal(response: Any, url: str) -> ClientError:
     try:
-        told = json.loads(response.body or b"")
+        told = from_json(response.body or b"")
         return problem(response.status_code, str(told["code"]), str(told["detail"]), told)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return NotAService(f"{url} answers {response.status_code}, but not as a crawler service does.")

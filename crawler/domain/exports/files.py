@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
+
 from crawler.domain.exports.page_names import PageNames
 from crawler.domain.exports.warc_export import as_warc
 from crawler.domain.markdown.page import MarkdownPage, aggregate
@@ -136,7 +138,7 @@ def as_markdown_lines(pages: Iterable[ExportedMarkdown]) -> Iterator[bytes]:
 
 
 def read_markdown_line(line: bytes) -> ExportedMarkdown:
-    row = json.loads(line)
+    row = orjson.loads(line)
     return ExportedMarkdown(
         UUID(row["page_id"]), MarkdownPage(**{name: row.get(name) for name in MarkdownPage._fields})
     )

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Never
 
 from crawler.domain.pages.file_lines import FileLines
+from crawler.domain.pages.json_nesting import is_too_deep
 
 MAX_BYTES = 2_000_000
 """Larger files are compared as text."""
@@ -40,10 +41,12 @@ def json_lines(body: bytes) -> FileLines:
         raise NoValues
     try:
         text = body.decode("utf-8-sig")
+        if is_too_deep(text):
+            raise NoValues
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_refuse, parse_float=_Number, parse_int=_Number
         )
-    except (ValueError, RecursionError) as exc:  # also of what is no UTF-8
+    except ValueError as exc:  # also of what is no UTF-8
         raise NoValues from exc
     lines = list(islice(_values(value), MAX_VALUES + 1))
     if len(lines) > MAX_VALUES:

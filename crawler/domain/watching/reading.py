@@ -13,6 +13,7 @@ from crawler.domain.noise.moments import read_moment
 from crawler.domain.noise.page_pairs import PageSide
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.files import FileKind, kind_of
+from crawler.domain.pages.json_nesting import is_too_deep
 from crawler.domain.pages.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.pages.named_parts import Named, NamedParts
 from crawler.domain.pages.nodes import parse
@@ -201,6 +202,6 @@ def _written(value: Any) -> str:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError, ArithmeticError):
+        return None if is_too_deep(text) else json.loads(text, parse_float=Decimal)
+    except (ValueError, ArithmeticError):
         return None

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Annotated, TypeVar
 from uuid import UUID
 
+import orjson
 from fastapi import Query
 
 from crawler.domain.acquisition.entry_choices import Sort
@@ -44,8 +45,8 @@ def decode(kind: str, cursor: str | None, count: int = 1) -> list[str] | None:
     if cursor is None:
         return None
     try:
-        found = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError, RecursionError) as exc:
+        found = orjson.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError) as exc:
         raise InvalidCursor from exc
     if not isinstance(found, list) or len(found) != count + 1 or found[0] != kind:
         raise InvalidCursor

@@ -238,16 +238,18 @@ def test_a_websocket_without_a_number_to_begin_with_is_told(seq: str | None) -> 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("message", ["[" * 200_000, "5", '"' + "a" * 3_000_000 + '"'])
 def test_what_is_no_event_is_told(message: str) -> None:
-    with watched(says(message)) as (client, asked), pytest.raises(NotAService):
+    with watched(says(message)) as (client, asked), pytest.raises(NotAService) as told:
         heard(client)
     assert len(asked) == 1
+    assert not isinstance(told.value.__cause__, RecursionError)
 
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("body", [b"[" * 200_000, b"5", b'{"code": [], "detail": {}}'])
 def test_a_refused_websocket_is_told(body: bytes) -> None:
-    with watched(says(""), refusal=body) as (client, _), pytest.raises((NotAService, Problem)):
+    with watched(says(""), refusal=body) as (client, _), pytest.raises((NotAService, Problem)) as told:
         heard(client)
+    assert not isinstance(told.value.__context__, RecursionError)
 
 
 @pytest.mark.usefixtures("at_once")

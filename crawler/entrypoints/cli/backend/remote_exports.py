@@ -47,7 +47,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 def _page(line: bytes) -> ExportedMarkdown:
     try:
         return read_markdown_line(line)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise NotAService("The export has a line that is no page.") from exc
 
 
