@@ -43,6 +43,7 @@ SCALED_PAGES = 20_000_000
 WORKERS = (2, 8, 32, 128)
 POSTGRES_CORES = 16
 ROUND_TRIP = 0.0005
+_BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
 LAPS = 3
 """How often the smaller crawls are measured: each takes a few seconds, in which anything may come in between."""
 
@@ -77,8 +78,9 @@ class Point:
     delay_ms: int
     per_second: float
     split: Split
-    stolen: float = 0.0
-    """The part of the processors' time that others had meanwhile, on the machine that lends them."""
+    others: float = 0.0
+    """The part of the processors' time that was neither ours nor idle: this benchmark's, the kernel's, and that of
+    others on the machine that lends them."""
     slowness: float = 1.0
     """Milliseconds of CPU that always the same work took meanwhile: lent processors are not always as quick."""
     calibrates: bool = False
@@ -144,14 +146,14 @@ def _measured(
     around, _ = _cost(crawler, sites, seed, laps, **config, max_pages=1)
     before, slowness = psutil.cpu_times(), [yardstick.slowness()]
     cost, served = _cost(crawler, sites, seed, laps, **config)
-    stolen = _stolen_since(before)
+    others = of_others(before, psutil.cpu_times(), sum(cost) * laps)
     slowness.append(yardstick.slowness())
     pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
     web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
     split = cost.without(around).times(1 / pages)
     per_second = laps * pages / sum(one.seconds for one in served)
     print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    return Point(name, web, fetchers, 0, per_second, split, stolen, mean(slowness), calibrates)
+    return Point(name, web, fetchers, 0, per_second, split, others, mean(slowness), calibrates)
 
 
 def _cost(crawler: Ours, sites: Sites, seed: str, laps: int, **config: object) -> tuple[Split, list[Served]]:
@@ -178,19 +180,23 @@ def _polite(options: Options, yardstick: "Yardstick") -> Point:
         with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
             crawler.attend(seconds)
             pages = len(sites.lines(mark))
-        stolen = _stolen_since(before)
+        after = psutil.cpu_times()
         crawler.tools.crawls.control.cancel(crawl.id)
         crawler.attend(2)
         web = Web.alike(hosts, polite.PAGES, LOOPBACK_SECONDS, 0.3)
         split = _split(crawler, sites, usage, pages)
+        others = of_others(before, after, sum(split) * pages)
     print(f"  {hosts} polite hosts: {pages / seconds:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
     name = f"{hosts} polite hosts, a request a second each"
-    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, stolen, slowness)
+    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, others, slowness)
 
 
-def _stolen_since(before: Any) -> float:
-    spent = [now - then for now, then in zip(psutil.cpu_times(), before, strict=True)]
-    return float(spent[before._fields.index("steal")] / sum(spent))
+def of_others(before: Any, after: Any, ours: float) -> float:
+    """The part of all processors' time that was neither idle nor in these milliseconds."""
+    spent = {name: getattr(after, name) - getattr(before, name) for name in _BUSY}
+    idle = after.idle + after.iowait - before.idle - before.iowait
+    busy = sum(spent.values())
+    return float(max(0.0, busy - ours / 1000) / (busy + idle))
 
 
 def _split(crawler: Ours, sites: Sites, usage: Usage, parts: int) -> Split:
@@ -304,7 +310,7 @@ def shared_out(crawls: Sequence[tuple[float, float, float]]) -> tuple[float, flo
 
 def replay(redis: Redis, costs: Costs, point: Point, crowded: float) -> Told:
     """The same crawl on virtual time: everything on one machine, as it was measured."""
-    cores, costs = Cores(os.cpu_count() or 1, crowded, point.stolen), costs.times(point.slowness)
+    cores, costs = Cores(os.cpu_count() or 1, crowded, point.others), costs.times(point.slowness)
     cluster = Cluster([Machine(cores, point.fetchers)], postgres=cores, redis=cores, costs=costs, sites=cores)
     limits = Limits(10**9, 10**9, 256 if point.delay_ms else IN_FLIGHT, point.delay_ms, respect_robots=False)
     return Simulation(redis, cluster, point.web, limits).run(POLITE_SECONDS if point.delay_ms else 600)
@@ -334,7 +340,7 @@ def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Tol
     rows = [
         f"| {point.name}{' (gives the costs)' if point.calibrates else ''} | {point.per_second:,.0f} | "
         f"{told.per_second:,.0f} | {told.per_second / point.per_second - 1:+.0%} | "
-        f"{point.cores:.2f} | {told.cores:.2f} | {point.stolen:.0%} |"
+        f"{point.cores:.2f} | {told.cores:.2f} | {point.others:.0%} |"
         for point, told in checked
     ]
     large = [
@@ -344,10 +350,10 @@ def table(checked: Sequence[tuple[Point, Told]], scaled: Sequence[tuple[int, Tol
     ]
     return f"""The frontier's own scripts decide on a real Valkey, at a virtual time; all else is a queue with
 a cost. The costs of pages are those of two crawls, those of calls also from the polite hosts; the others are predicted.
-Cores: all of ours, and of nginx, which runs beside us. Stolen: what others had of this machine's processors, which are
-lent.
+Cores: all of ours, and of nginx, which runs beside us. Others: the part of the processors' time that was neither ours
+nor idle: the benchmark's own, the kernel's, and that of others on a machine whose processors are lent.
 
-| crawl | measured, pages/s | predicted | difference | cores, measured | predicted | stolen |
+| crawl | measured, pages/s | predicted | difference | cores, measured | predicted | others |
 |---|--:|--:|--:|--:|--:|--:|
 {chr(10).join(rows)}
 

@@ -103,8 +103,8 @@ class Cores:
     count: int
     crowded: float = 1.0
     """How many times as long work takes when all of them are busy, as costs were measured, as when one is."""
-    stolen: float = 0.0
-    """The part of their time that others have on the machine which they are only lent from."""
+    others: float = 0.0
+    """The part of their time that other programs have."""
     busy: float = 0.0
     _free_at: list[float] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ class Cores:
         began = max(at, heapq.heappop(self._free_at))
         others = sum(free_at > began for free_at in self._free_at) / max(1, self.count - 1)
         seconds = ms / 1000 * (1 + (self.crowded - 1) * others) / self.crowded
-        over = began + seconds / (1 - self.stolen)
+        over = began + seconds / (1 - self.others)
         heapq.heappush(self._free_at, over)
         self.busy += seconds
         return over

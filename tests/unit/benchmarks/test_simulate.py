@@ -1,8 +1,10 @@
 """What pages, calls and URLs cost, found out from measured crawls."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from benchmarks.simulate import Point, Split, line_through, shared_out
+from benchmarks.simulate import Point, Split, line_through, of_others, shared_out
 from benchmarks.simulation import Web
 
 
@@ -32,3 +34,10 @@ def test_nothing_costs_less_than_nothing() -> None:
 
 def test_crawls_that_are_alike_share_all_among_calls() -> None:
     assert shared_out([(0.5, 2.0, 0.1), (0.5, 2.0, 0.1)]) == pytest.approx((0.2, 0.0))
+
+
+def test_what_is_neither_ours_nor_idle_is_others() -> None:
+    before = SimpleNamespace(user=5.0, nice=0.0, system=1.0, irq=0.0, softirq=0.0, steal=2.0, idle=50.0, iowait=1.0)
+    after = SimpleNamespace(user=10.0, nice=0.0, system=2.0, irq=0.5, softirq=0.5, steal=3.0, idle=51.0, iowait=2.0)
+    assert of_others(before, after, ours=6_000) == pytest.approx(0.2)
+    assert of_others(before, after, ours=9_000) == 0
