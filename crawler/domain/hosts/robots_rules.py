@@ -10,13 +10,20 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
+from crawler.domain.hosts.literal_search import find
+from crawler.domain.hosts.rank_table import RankTable
 from crawler.domain.hosts.robots_lines import Lines
 
 MAX_WILDCARDS = 300
-"""Rules with a `*` inside that are obeyed to the letter: all of them are tried on each link of each page, 2 µs each."""
+"""Rules with a `*` inside that are obeyed to the letter: all of them are tried on each link of each page. That takes
+1 µs each, and up to 10 µs for a URL of 2,000 characters."""
+MOST_UNPACKED = 1000
+"""Rules in a dict. More of them are kept in a table, which is slower and far smaller."""
 
 _STARS_OF_ONE = 10
-"""A rule with more of them counts as several: each is a search in the URL."""
+_LENGTH_OF_ONE = 50
+"""A rule with more stars or characters counts as several: each star is a search in the URL, and characters have to be
+prepared for it."""
 _INDEX = "index.html"
 _BYTES_OF_STR = 64
 _ESCAPES_KEPT = (("%25", "%2525"), ("%2F", "%252F"), ("%2f", "%252F"), ("%2A", "%252A"), ("%2a", "%252A"),
@@ -38,13 +45,13 @@ class _Wildcard(NamedTuple):
             return False
         at = len(first)
         for part in middle:
-            found = path.find(part, at)
+            found = find(path, part, at)
             if found < 0:
                 return False
             at = found + len(part)
         if self.is_end:
             return len(path) - len(last) >= at and path.endswith(last)
-        return path.find(last, at) >= 0
+        return find(path, last, at) >= 0
 
 
 class Rules:
@@ -56,28 +63,27 @@ class Rules:
     __slots__ = ("_exact", "_lengths", "_prefixes", "_size", "_wildcards")
 
     def __init__(self, kinds: Sequence[str], values: Sequence[str]) -> None:
-        self._prefixes: dict[str, int] = {}
-        self._exact: dict[str, int] = {}
+        prefixes: dict[str, int] = {}
+        exact: dict[str, int] = {}
         wildcards: list[_Wildcard] = []
         if "allow" not in kinds and _PLAIN_DISALLOWS("\n".join(values)):  # a third of the time
-            self._prefixes = {rule: 2 * len(rule) for rule in values}
+            prefixes = {rule: 2 * len(rule) for rule in values}
             kinds = values = ()
         for kind, value, rule in zip(kinds, values, _quoted(values), strict=True):
             is_allow = kind == "allow"
             rank = 2 * len(rule) + is_allow
             if "*" in rule or (is_allow and rule.endswith(_INDEX)):
                 for pattern in _patterns(value, rule, is_allow=is_allow):
-                    wildcards += self._add(pattern, 2 * len(pattern) + is_allow)
+                    wildcards += _indexed(pattern, 2 * len(pattern) + is_allow, prefixes, exact)
             elif value[-1] == "$":  # may be meant as one
-                _raise(self._exact, rule, rank + 2)
-                _raise(self._prefixes, f"{rule}%24", rank + 6)
-            elif self._prefixes.get(rule, -1) < rank:
-                self._prefixes[rule] = rank
+                _raise(exact, rule, rank + 2)
+                _raise(prefixes, f"{rule}%24", rank + 6)
+            elif prefixes.get(rule, -1) < rank:
+                prefixes[rule] = rank
         self._wildcards = tuple(sorted(set(wildcards), reverse=True))
-        self._lengths = tuple(sorted(set(map(len, self._prefixes))))
-        texts = (*self._prefixes, *self._exact, *(part for wildcard in wildcards for part in wildcard.parts))
-        tables = sys.getsizeof(self._prefixes) + sys.getsizeof(self._exact)
-        self._size = tables + _BYTES_OF_STR * len(texts) + sum(map(len, texts))
+        self._lengths = tuple(sorted(set(map(len, prefixes))))
+        self._prefixes, self._exact = _packed(prefixes), _packed(exact)
+        self._size = _size(self._prefixes) + _size(self._exact) + sum(map(_size_of_wildcard, self._wildcards))
 
     @property
     def size(self) -> int:
@@ -100,19 +106,34 @@ class Rules:
                 return wildcard.rank
         return best
 
-    def _add(self, pattern: str, rank: int) -> tuple[_Wildcard, ...]:
-        """Index it by where it begins, or return it if only a search can tell whether it matches."""
-        if "*" in pattern:
-            start = pattern.rstrip("*")
-            if "*" in start:
-                parts = tuple(re.split(r"\*+", pattern.removesuffix("$")))
-                return (_Wildcard(rank, parts, is_end=pattern.endswith("$")),)
-            _raise(self._prefixes, start, rank)
-        elif pattern.endswith("$"):
-            _raise(self._exact, pattern[:-1], rank)
-        else:
-            _raise(self._prefixes, pattern, rank)
-        return ()
+
+def _indexed(pattern: str, rank: int, prefixes: dict[str, int], exact: dict[str, int]) -> tuple[_Wildcard, ...]:
+    """Index it by where it begins, or return it if only a search can tell whether it matches."""
+    if "*" in pattern:
+        start = pattern.rstrip("*")
+        if "*" in start:
+            parts = tuple(re.split(r"\*+", pattern.removesuffix("$")))
+            return (_Wildcard(rank, parts, is_end=pattern.endswith("$")),)
+        _raise(prefixes, start, rank)
+    elif pattern.endswith("$"):
+        _raise(exact, pattern[:-1], rank)
+    else:
+        _raise(prefixes, pattern, rank)
+    return ()
+
+
+def _packed(ranks: dict[str, int]) -> dict[str, int] | RankTable:
+    return RankTable(ranks) if len(ranks) > MOST_UNPACKED else ranks
+
+
+def _size(ranks: dict[str, int] | RankTable) -> int:
+    if isinstance(ranks, RankTable):
+        return ranks.size
+    return sys.getsizeof(ranks) + sum(_BYTES_OF_STR + len(text) for text in ranks)
+
+
+def _size_of_wildcard(wildcard: _Wildcard) -> int:
+    return _BYTES_OF_STR + sum(_BYTES_OF_STR + len(part) for part in wildcard.parts)
 
 
 def _raise(ranks: dict[str, int], key: str, rank: int) -> None:
@@ -126,7 +147,7 @@ def few_wildcards(lines: Lines) -> Lines:
     values = list(lines.values)
     for at, value in enumerate(values):
         if "*" in value and "*" in value.rstrip("*"):
-            wild += 1 + value.count("*") // _STARS_OF_ONE
+            wild += 1 + value.count("*") // _STARS_OF_ONE + len(value) // _LENGTH_OF_ONE
             if wild > MAX_WILDCARDS:
                 values[at] = (value.partition("*")[0] or "/") if lines.kinds[at] == "disallow" else ""
     return lines._replace(values=values).cleaned() if wild > MAX_WILDCARDS else lines

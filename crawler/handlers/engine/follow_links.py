@@ -34,6 +34,10 @@ LINK_SECONDS = 1.0
 LINK_EACH_SECONDS = 0.0002
 """CPU time for all links of some pages, and more for each: a tenth of it is enough unless patterns or robots.txt were
 built to take long. Other crawls wait meanwhile, and rows in the database are locked."""
+ROBOTS_SECONDS = 0.25
+ROBOTS_EACH_SECONDS = 0.00002
+"""Of it for robots.txt. Then no line is looked for that forbids a link, and after as much again links are followed
+unasked: each URL is asked for again before its request."""
 log = telemetry.logger(__name__)
 
 
@@ -69,11 +73,12 @@ class FollowLinks:
         for settled in batch:
             by_crawl.setdefault(settled.key.crawl_id, []).append(settled)
         for crawl_id, group in by_crawl.items():
-            seconds = LINK_SECONDS / len(by_crawl) + LINK_EACH_SECONDS * sum(map(_count, group))
-            until = time.thread_time() + seconds
+            count = sum(map(_count, group))
+            until = time.thread_time() + LINK_SECONDS / len(by_crawl) + LINK_EACH_SECONDS * count
             depths.update(self._depths_ahead(group))
             leads = list(_leads_until(until, group, depths))
-            self._admit(group[0].context, leads, children, until)
+            robots_seconds = ROBOTS_SECONDS / len(by_crawl) + ROBOTS_EACH_SECONDS * count
+            self._admit(group[0].context, leads, children, robots_seconds)
             children.found.extend(self._unusable(group, depths))
             if sitemaps := [entry for settled in group for entry in _sitemap_entries(settled)]:
                 children.entries.setdefault(crawl_id, []).extend(sitemaps)
@@ -88,7 +93,7 @@ class FollowLinks:
         known = self._frontier.known(keys[0].crawl_id, list(map(digest, names)), list(map(host_of, names)))
         yield from ((key, depth) for key, depth in zip(keys, known, strict=True) if depth is not None)
 
-    def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children, until: float) -> None:
+    def _admit(self, context: CrawlContext, leads: list[_Lead], children: Children, robots_seconds: float) -> None:
         """Queue new URLs. URLs seen at the same depth or less are dropped before they cost a database row."""
         shortest = _shortest(lead for lead in leads if _is_recorded(lead))
         if not shortest:
@@ -98,9 +103,11 @@ class FollowLinks:
         known = self._frontier.known(crawl_id, list(shortest), hosts)
         new: list[tuple[_Lead, int | None, Admission | Refusal]] = []
         room = 0
+        began = time.thread_time()
         for lead, seen in zip(shortest.values(), known, strict=True):
             if seen is None or seen > lead.depth:
-                verdict = self._verdict(context, lead, hurried=time.thread_time() > until)
+                late = time.thread_time() - began - robots_seconds
+                verdict = self._verdict(context, lead, hurried=late > 0, unasked=late > robots_seconds)
                 if seen is not None or _keeps(context, lead, verdict, room):
                     new.append((lead, seen, verdict))
                     room += room_of(lead.candidate.url.href)
@@ -148,9 +155,9 @@ class FollowLinks:
             )
             number += room_of(link.raw)
 
-    def _verdict(self, context: CrawlContext, lead: _Lead, *, hurried: bool) -> Admission | Refusal:
+    def _verdict(self, context: CrawlContext, lead: _Lead, *, hurried: bool, unasked: bool) -> Admission | Refusal:
         verdict = lead.candidate.verdict
-        if isinstance(verdict, Admission):
+        if isinstance(verdict, Admission) and not unasked:
             line = self._robots_refuses(context, lead.candidate.url, hurried=hurried)
             return Refusal(Reason.ROBOTS, line) if line else verdict
         return verdict

@@ -4,8 +4,8 @@ from collections import OrderedDict
 from typing import Generic, TypeVar
 
 MAX_VALUES = 5000
-MAX_BYTES = 64 * 1024 * 1024
-"""Of one process. A robots.txt takes some KB; one that was made to be large takes up to 10 MB."""
+MAX_BYTES = 128 * 1024 * 1024
+"""Of one process. A robots.txt takes some KB; one that was made to be large takes about a megabyte."""
 
 V = TypeVar("V")
 

@@ -7,6 +7,7 @@ import pytest
 from crawler.domain.crawls.crawl import CrawlStatus, EndReason
 from crawler.errors import InvalidConfig, InvalidPattern
 from crawler.handlers.engine import follow_links
+from crawler.handlers.engine.robots_and_backoff import RobotsAndBackoff
 from tests.integration.handmade import asked, find_names, lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -159,3 +160,14 @@ def test_links_that_take_long_to_be_judged_are_cut(
     lay(site, {"/": ["/a", "/b", "/c"], "/a": [], "/b": [], "/c": []})
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
     assert crawler.ends(crawl) == {"/": "done", "/a": "done"}
+
+
+def test_links_that_robots_txt_takes_too_long_for_are_judged_before_their_request(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow_links, "ROBOTS_SECONDS", -100.0)
+    monkeypatch.setattr(RobotsAndBackoff, "refuses", lambda *_, **__: pytest.fail("asked for a link"))
+    site.set_robots("User-agent: *\nDisallow: /b\n")
+    lay(site, {"/": ["/a", "/b", "/c"], "/a": [], "/b": [], "/c": []})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    assert crawler.ends(crawl) == {"/": "done", "/a": "done", "/b": "robots", "/c": "done"}
