@@ -276,7 +276,13 @@ class _Comparison:
     def _known_pages(self, barred: Container[str]) -> dict[str, SeenPage]:
         """Everything that is known from before the new crawl, by key."""
         earlier = {key: page for key, page in self._last_seen.items() if key in barred or self._was_left_open(key)}
-        return self._before.by_key | self._remembered | earlier
+        return self._before.by_key | dict(map(self._comparable, self._remembered.items())) | earlier
+
+    def _comparable(self, remembered: tuple[str, SeenPage]) -> tuple[str, SeenPage]:
+        """Without the hash of a page of which nothing was stored that was fetched as it is now."""
+        key, page = remembered
+        last = self._last_seen.get(key)
+        return key, page if last is None or last.content_hash else page._replace(content_hash=None)
 
     def _is_open(self, page: LostPage, unsettled: Container[str]) -> bool:
         """Whether a page behind a barrier, by key, was not told as gone then: one that was is new when it is back."""

@@ -141,9 +141,14 @@ class RenderWhereNeeded:
         return self._lights.begin_again(*name_of(ticket))
 
     def _plan_alone(self, ticket: RequestTicket) -> Visit:
-        """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none."""
+        """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none.
+
+        Not one that goes light from now on, and is rendered for the last time.
+        """
         shape, context = url_shape(parse(ticket.lease.url)), ticket.context
-        if context.state.shapes.is_light(shape, context.crawl.config.render_rule):
+        if context.state.shapes.is_light(shape, context.crawl.config.render_rule) and not needs_rendering(
+            ticket.previous
+        ):
             return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
         return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
 

@@ -166,6 +166,44 @@ def test_a_crawl_that_ended_early_in_another_lane_hides_no_edit(watch: Watch, ga
     assert watch.told("l") == QUIET
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("has_wall", [False, True])
+def test_a_kind_of_page_that_is_left_to_the_light_lane_hides_no_edit(two_lanes: TwoLanes, has_wall: bool) -> None:
+    """What a browser shows of these pages is almost what the server sends, so the browser is soon spared."""
+    words = dict.fromkeys((f"/tag/{n}" for n in range(6)), OLD)
+    add = "document.body.append('Printed')"
+    walls: list[bytes] = []
+
+    def respond(_: object, request: Request) -> bytes:
+        if walls and request.path in (*words, "/"):
+            return response(b"", "302 Found", "Location: /login")
+        if request.path == "/login":
+            return response(b"<html><title>Sign in</title><form><input name=u><input type=password></form></html>")
+        if request.path == "/":
+            links = "".join(f"<a href={path}>{path}</a>" for path in words)
+            return response(f"<html><body>{TEXT}{TEXT}{links}{SCRIPT}</body></html>".encode())
+        if request.path not in words:
+            return response(b"", "404 Not Found")
+        told = f"<p>Nothing is under {request.path} yet, but whoever waits long enough may find something.</p>"
+        return response(f"<body>{told}<p>{words[request.path]}</p><script>{add}</script></body>".encode())
+
+    with serving(respond) as site:
+        first = two_lanes.crawl(site.url("/"), max_concurrent=1)
+        assert first.rendered >= 5
+        if has_wall:
+            walls.append(b"")
+            two_lanes.again(first, seconds=90)
+            walls.clear()
+        words["/tag/0"] = NEW
+        told = [two_lanes.again(first, seconds=90) for _ in range(2)]
+        lines = two_lanes.tools.changes.describe.with_texts(told[0]).texts or ()
+    summaries = [crawl.change_summary or {} for crawl in told]
+    assert [_paths(summary["changed_page_urls"]) for summary in summaries] == [["/0"], []]
+    assert [_paths(summary["not_compared_urls"]) for summary in summaries] == [[], []]
+    assert [(line.removed, line.added) for page in lines for line in page.lines] == [(OLD, NEW)]
+    assert told[1].rendered == 0
+
+
 # ---- no browser for a while
 
 

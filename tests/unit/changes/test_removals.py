@@ -277,6 +277,13 @@ def test_a_page_that_is_remembered_is_compared_with_what_it_was() -> None:
     assert compare([], [], remembered=[seen("a")]) == Changes((), (), (), (), ())
 
 
+def test_a_remembered_page_that_was_never_fetched_as_it_is_now_is_not_compared() -> None:
+    """What a browser showed and what a server sends now differ without an edit."""
+    otherwise = seen("a")._replace(content_hash=None)
+    back = compare([], [seen("a")], remembered=[seen("a", "in a browser")], last_seen=[otherwise], key_of=key_of)
+    assert (back.changed, back.not_compared) == ((), (url("a"),))
+
+
 # ---- the summary
 
 
