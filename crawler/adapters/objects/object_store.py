@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid4
 
-from crawler.errors import SettingsError, Unavailable
+from crawler.errors import NotFound, SettingsError, Unavailable
 from crawler.lazy_module import LazyModule
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ _OURS = re.compile("[0-9a-f]{2}/([0-9a-f]{32})-[0-9a-f]{8}").fullmatch
 
 
 class StorageUnavailable(Unavailable):
-    """The storage does not respond, or an object is gone."""
+    """The storage does not respond as it should."""
 
 
-class ObjectGone(StorageUnavailable):
-    """There is no such object any more."""
+class ObjectGone(NotFound):
+    """What was stored is gone from the object storage; when the page is crawled again, it is stored again."""
 
 
 class ObjectTooLarge(StorageUnavailable):
@@ -166,7 +166,10 @@ def read_object(reference: bytes, most: int = LARGEST) -> bytes:
     """The object's bytes. One that says it is larger than `most` is not read: it would fill the memory."""
     url, name = _split(reference)
     with _told(url):
-        found = obstore.get(_connect(url, os.getpid()), name)
+        try:
+            found = obstore.get(_connect(url, os.getpid()), name)
+        except FileNotFoundError as exc:
+            raise ObjectGone from exc
         if found.meta["size"] > most:
             raise ObjectTooLarge(f"An object at {url} is larger than what was written.")
         return bytes(found.bytes())
@@ -209,8 +212,6 @@ def _told(url: str) -> Iterator[None]:
         yield
     except ImportError as exc:
         raise SettingsError(f"To keep anything at {url}, install 'crawl-watcher[objects]'.") from exc
-    except FileNotFoundError as exc:
-        raise ObjectGone(f"What was stored at {url} is gone: {_first_line(exc)}") from exc
     except (obstore.exceptions.BaseError, OSError) as exc:
         raise StorageUnavailable(
             f"The object storage at {url} does not answer as it should: {_first_line(exc)}"

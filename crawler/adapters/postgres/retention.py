@@ -60,6 +60,8 @@ class Pruned(NamedTuple):
     urls: int
     objects: int = 0
     """In the object storage: of what goes with the rows above, and of commits that failed."""
+    missing: int = 0
+    """Pages that the object storage has lost; nothing of them goes."""
 
 
 class _Old(NamedTuple):
@@ -83,8 +85,8 @@ class Pruner:
         kept = self._in_force()
         old = self._old_crawls(now, timedelta(days=kept.keep_crawl_days)) if kept.keep_crawl_days else _Old([], [])
         if dry_run:
-            objects = self._unused_objects(now, Going(kept.keep_versions, old.crawls))
-            return self._count(kept, now, old)._replace(objects=objects)
+            counted = self._count(kept, now, old)
+            return self._with_objects(counted, now, Going(kept.keep_versions, old.crawls))
         self._make_parts(now)
         pruned = Pruned(
             requests=self.requests(now),
@@ -92,7 +94,7 @@ class Pruner:
             versions=self._old_versions(kept.keep_versions) if kept.keep_versions else 0,
             snapshots=self._walk("snapshots", _unused_snapshots),  # last, because more of them are unused now
         )
-        return pruned._replace(objects=self._unused_objects(now))
+        return self._with_objects(pruned, now)
 
     def requests(self, now: datetime) -> int:
         """Delete only from the request log, a day at a time: cheap enough for every hour. Returns how many are gone."""
@@ -172,10 +174,11 @@ class Pruner:
 
         return self._walk("crawled_pages", delete)
 
-    def _unused_objects(self, now: datetime, going: Going | None = None) -> int:
+    def _with_objects(self, pruned: Pruned, now: datetime, going: Going | None = None) -> Pruned:
         if self._objects is None:
-            return 0
-        return prune_objects(self._engine, self._objects, now - OBJECT_GRACE, going)
+            return pruned
+        found = prune_objects(self._engine, self._objects, now - OBJECT_GRACE, going)
+        return pruned._replace(objects=found.unused, missing=found.missing)
 
     def _delete(self, statement: str, **values: object) -> int:
         """Repeat a statement that deletes at most a batch until nothing is left."""

@@ -1,10 +1,10 @@
-"""What the object storage holds beside the rows that refer to it: objects that nothing refers to any more are deleted.
+"""The object storage and the rows that refer to it: what nothing refers to is deleted, what is missing is noticed.
 
 An object is known by its name alone. The same place can be spelled in many ways (a link to a directory, `/./`, another
 name of a bucket), and a row keeps the spelling of the day it was written.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -13,6 +13,7 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.objects.object_store import FOLDERS, Listed, ObjectStore, name_in
 from crawler.adapters.postgres.database import unhurried
+from crawler.adapters.postgres.lost_snapshots import mark_lost
 from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
 
 AT_ONCE = 1000
@@ -26,20 +27,47 @@ class Going(NamedTuple):
     crawls: Sequence[UUID]
 
 
-def prune_objects(engine: Engine, objects: ObjectStore, before: datetime, going: Going | None = None) -> int:
+class PrunedObjects(NamedTuple):
+    unused: int
+    missing: int
+    """Pages whose object should be here and is not."""
+
+
+def prune_objects(engine: Engine, objects: ObjectStore, before: datetime, going: Going | None = None) -> PrunedObjects:
     """Delete objects older than that which nothing refers to: of rows that are gone, and of commits that failed.
 
-    With `going` they are only counted, as if that were gone already. Returns how many.
+    Pages that old whose object is missing are marked as lost. With `going` everything is only counted, as if that were
+    gone already.
     """
-    gone = 0
+    gone = missing = 0
     for folder in FOLDERS:
-        old = [one for one in objects.list_folder(folder) if one.written_at < before]
+        listed = objects.list_folder(folder)
+        missing += _missing(engine, objects, folder, {one.name for one in listed}, before, mark=going is None)
+        old = [one for one in listed if one.written_at < before]
         for start in range(0, len(old), AT_ONCE):
             unused = list(_unused(engine, old[start : start + AT_ONCE], going))
             if going is None:
                 objects.delete(unused)
             gone += len(unused)
-    return gone
+    return PrunedObjects(gone, missing)
+
+
+def _missing(
+    engine: Engine, objects: ObjectStore, folder: str, names: Container[str], before: datetime, *, mark: bool
+) -> int:
+    """Of rows that name this place by another spelling nobody can say whether they mean it: they are passed over."""
+    missing, after, last = 0, UUID(folder + "0" * 30), UUID(folder + "f" * 30)
+    while True:
+        with unhurried(engine) as db:
+            rows = db.execute(text(_STORED), {"after": after, "last": last, "before": before, "most": AT_ONCE}).all()
+            here = ((row.id, bytes(row.content)) for row in rows if objects.holds(bytes(row.content)))
+            lost = [(row_id, content) for row_id, content in here if name_in(content) not in names]
+            if mark:
+                mark_lost(db, lost)
+        missing += len(lost)
+        if len(rows) < AT_ONCE:
+            return missing
+        after = rows[-1].id
 
 
 def _unused(engine: Engine, some: Sequence[Listed], going: Going | None) -> Iterator[str]:
@@ -64,6 +92,11 @@ _REFERENCES = f"""
 SELECT id, content FROM snapshots WHERE id = ANY(CAST(:ids AS uuid[])) AND substring(content FROM 1 FOR 1) = '@'
 UNION ALL SELECT version_id, substring(image FROM {PICTURE_HEAD + 1}) FROM screenshots
 WHERE version_id = ANY(CAST(:ids AS uuid[])) AND substring(image FROM {PICTURE_HEAD + 1} FOR 1) = '@'
+"""
+_STORED = """
+SELECT id, content FROM snapshots WHERE id > :after AND id <= :last AND fetched_at < :before
+    AND substring(content FROM 1 FOR 1) = '@'
+ORDER BY id LIMIT :most
 """
 _STAYING = f"""
 WITH pages AS MATERIALIZED (

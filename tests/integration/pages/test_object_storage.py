@@ -24,7 +24,7 @@ from crawler.domain.engine import snapshots
 from crawler.domain.engine.ledger import Picture
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
-from crawler.errors import Invalid, SettingsError, Unavailable
+from crawler.errors import Invalid, NotFound, SettingsError, Unavailable
 from tests.chaos.rabbit import free_ports
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -157,6 +157,7 @@ def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url:
     page_id = crawler.page(crawl, "/a")["id"]
     content = crawler.tools.pages.content
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
+    assert crawler.tools.crawls.scraped_pages.find_picture(version["id"]) == PNG
     assert move_snapshots(crawler.tools.database, None) == (4, 0)
     assert (places(crawler), objects(url)) == ({b"("}, 0)
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
@@ -274,7 +275,7 @@ def test_an_object_that_is_gone_is_told(url: str) -> None:
     (reference,) = store.put([(uuid4(), b"something")])
     assert read_object(reference) == b"something"
     store.delete([name_in(reference), name_in(reference)])
-    with pytest.raises(Unavailable, match="What was stored at"):
+    with pytest.raises(NotFound, match="What was stored is gone"):
         read_object(reference)
 
 
