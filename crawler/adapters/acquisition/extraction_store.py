@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from crawler.adapters.acquisition.field_fills import count_fills
 from crawler.adapters.postgres.database import cursor, transaction
 from crawler.adapters.postgres.fair_claim import FairClaim
-from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.snapshot_bytes import find_bytes
 from crawler.adapters.postgres.tables.acquisition import ENTRY_PROJECT
 from crawler.domain.acquisition.extractions import Claimed, NewExtraction, ReadPage, error_text
 from crawler.domain.retries import MOST_LOSSES
@@ -69,9 +69,8 @@ class ExtractionStore:
     def find_page(self, page_id: UUID) -> ReadPage | None:
         with transaction(self._engine) as db:
             row = db.execute(text(_PAGE), {"page": page_id}).one_or_none()
-        if row is None:
+        if row is None or (body := find_bytes(row.content, row.byte_length)) is None:
             return None
-        body = snapshot_bytes(row)
         return ReadPage(row.page_id, row.version_id, bytes(row.content_hash), row.url, row.content_type or "", body)
 
     def finish_unchanged(self, entry: Claimed, page: ReadPage, revision: str) -> bool:

@@ -16,6 +16,7 @@ from crawler import telemetry
 from crawler.adapters.engine.compared_versions import COMPARED, EARLIER, TOLD_OTHERWISE
 from crawler.adapters.objects.object_store import ObjectGone
 from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.lost_snapshots import mark_lost
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.several_addresses import Address
 from crawler.domain.engine.snapshots import DamagedSnapshot
@@ -147,8 +148,12 @@ class PagePairs:
             return None
         try:
             body = decompressed(content, length)
-        except (ObjectGone, DamagedSnapshot) as exc:  # for good: all later comparisons would break at it, too
-            log.warning("snapshot_lost", crawl_id=str(crawl_id), snapshot_id=str(snapshot), detail=exc.message)
+        except ObjectGone:  # for good, as what is damaged: all later comparisons would break at it, too
+            with transaction(self._engine) as db:
+                mark_lost(db, [(snapshot, content)])
+            return None
+        except DamagedSnapshot as exc:
+            log.warning("snapshot_damaged", crawl_id=str(crawl_id), snapshot_id=str(snapshot), detail=exc.message)
             return None
         return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body) if is_pdf(kind or "", body) else None)
 

@@ -19,7 +19,7 @@ from crawler.adapters.engine.document_locks import hold_documents, hold_projects
 from crawler.adapters.postgres.database import Cursor, again_after_deadlock, cursor, transaction
 from crawler.adapters.postgres.fair_claim import FairClaim
 from crawler.adapters.postgres.partitions import about_crawls
-from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.adapters.postgres.snapshot_bytes import find_bytes
 from crawler.domain.documents.chunking import chunk_ids
 from crawler.domain.documents.document import Failed, Made, Source
 
@@ -132,7 +132,6 @@ def _sources(db: Cursor, ids: Sequence[UUID]) -> list[Source]:
 
 
 def _source(row: dict[str, Any]) -> Source:
-    content = None if row["content"] is None else decompressed(row["content"], row["byte_length"])
     digest = row["content_hash"]
     return Source(
         id=row["id"],
@@ -143,7 +142,7 @@ def _source(row: dict[str, Any]) -> Source:
         title=row["title"],
         language=row["language"] if row["is_newest"] else None,
         noindex=bool(row["noindex"]) and row["is_newest"],
-        content=content,
+        content=find_bytes(row["content"], row["byte_length"]),
         content_type=row["content_type"] or "",
         prunes=bool(row["prunes"]),
         content_hash=None if digest is None else bytes(digest),

@@ -128,7 +128,8 @@ SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url =
 _PREVIOUS = """
 SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
     coalesce(p.links_followed, p.links_found), p.links_unusable, p.canonical_url, p.noindex,
-    p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed'),
+    p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed')
+        AND s.id IS NULL,
     CASE WHEN %(snapshots)s THEN (SELECT v.snapshot_id FROM page_versions v WHERE v.id = p.version_id) END,
     p.crawl_method,
     CASE WHEN %(baseline)s::uuid IS NOT NULL THEN coalesce(b.crawl_method, p.crawl_method) END,
@@ -140,8 +141,13 @@ SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
     CASE WHEN p.crawl_method = 'crawl4ai' THEN (
         SELECT u.rendering -> 'unfed' FROM crawl_discovered_urls u
         WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url LIMIT 1)
-    END
+    END,
+    s.id IS NOT NULL
 FROM crawled_pages p
+LEFT JOIN LATERAL (
+    SELECT s.id FROM page_versions v JOIN snapshots s ON s.id = v.snapshot_id
+    WHERE v.id = p.version_id AND s.encoding = 'lost'
+) s ON true
 LEFT JOIN LATERAL (
     SELECT u.reason, u.rendering, v.crawl_method
     FROM crawl_discovered_urls u LEFT JOIN page_versions v ON v.id = u.version_id

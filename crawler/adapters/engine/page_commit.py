@@ -62,6 +62,8 @@ ON CONFLICT (project_id, normalized_url) DO UPDATE SET
                            THEN excluded.last_changed_at ELSE p.last_changed_at END
 """  # noqa: S608 - our own names
 _PAGES_ROW = f"({', '.join('%s::jsonb' if name.startswith('links_') else '%s' for name in _PAGE_COLUMNS)})"
+_LOST = "SELECT id FROM snapshots WHERE id = ANY(%s) AND encoding = 'lost' ORDER BY id FOR NO KEY UPDATE"
+_STORE_LOST = "UPDATE snapshots SET content = %s, encoding = 'zstd', fetched_at = %s WHERE id = %s"
 _UNCHANGED = """
 UPDATE crawled_pages p
 SET last_seen_at = v.at, crawled_at = v.at, crawl_id = v.crawl_id, depth = v.depth, status = 'success',
@@ -100,7 +102,7 @@ def write_pages(db: Cursor, batch: Batch, depths: Depths, turned: set[UrlKey], s
     pages = _of_turned(batch.pages, turned)
     versions = _versions_of(pages, batch.versions)
     copies = sorted({v.id: v for v in batch.light_copies}.values(), key=attrgetter("id"))
-    _COPY_SNAPSHOTS.new(db, _snapshots_of([*versions, *copies], second_looks, batch.snapshots))
+    _store_lost(db, _COPY_SNAPSHOTS.new(db, _snapshots_of([*versions, *copies], second_looks, batch.snapshots)))
     _write_stored(db, pages, depths)
     _COPY_VERSIONS.new(db, sorted([*versions, *copies], key=attrgetter("id")))
     unchanged = _of_turned(batch.unchanged, turned)
@@ -124,6 +126,16 @@ def _snapshots_of(
     """Snapshots that a version needs, or a second fetch of a page."""
     wanted = {version.snapshot_id for version in versions} | second_looks
     return sorted({s.id: s for s in snapshots if s.id in wanted}.values(), key=attrgetter("id"))
+
+
+def _store_lost(db: Cursor, known: Sequence[Sequence[Any]]) -> None:
+    """Write known snapshots again if their object is lost (`adapters/postgres/lost_snapshots.py`)."""
+    if not known:
+        return
+    rows = {row[0]: Snapshot(*row) for row in known}
+    db.execute(_LOST, (list(rows),))
+    for (snapshot_id,) in db.fetchall():
+        db.execute(_STORE_LOST, (rows[snapshot_id].content, rows[snapshot_id].fetched_at, snapshot_id))
 
 
 def _write_stored(db: Cursor, pages: Sequence[PageWrite], depths: Depths) -> None:

@@ -11,7 +11,7 @@ from crawler.adapters.engine.batch_writer import admit
 from crawler.adapters.engine.folded_urls import WHOLE_URL
 from crawler.adapters.engine.probe_store import plan_probes
 from crawler.adapters.postgres.database import cursor, transaction
-from crawler.adapters.postgres.snapshot_bytes import decompressed
+from crawler.adapters.postgres.snapshot_bytes import find_bytes
 from crawler.domain.changes.probes import Probe
 from crawler.domain.crawls.crawl import CrawlConfig, CrawlJob
 from crawler.domain.crawls.frontier import Lane
@@ -95,10 +95,7 @@ class QuerySurvey:
     def _pages(self, query: str, given: dict[str, object]) -> list[TriedPage]:
         with transaction(self._engine) as db:
             rows = db.execute(text(query), given).all()
-        return [
-            TriedPage(url, decompressed(content, length) if content is not None else None, kind or "")
-            for url, content, length, kind in rows
-        ]
+        return [TriedPage(url, find_bytes(content, length), kind or "") for url, content, length, kind in rows]
 
     def save(
         self,

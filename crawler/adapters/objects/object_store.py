@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid4
 
-from crawler.errors import SettingsError, Unavailable
+from crawler.errors import NotFound, SettingsError, Unavailable
 from crawler.lazy_module import LazyModule
 
 if TYPE_CHECKING:
@@ -38,20 +38,29 @@ LARGEST = 2**30
 MARK = b"@"
 """Begins a reference. No zstd frame begins so."""
 _BETWEEN = "#"
+FOLDERS = tuple(f"{number:02x}" for number in range(256))
+"""Ids are spread evenly over them."""
 _OURS = re.compile("[0-9a-f]{2}/([0-9a-f]{32})-[0-9a-f]{8}").fullmatch
 """Names of objects that `put` writes. Exports, another installation or other people may have theirs beside them."""
 
 
 class StorageUnavailable(Unavailable):
-    """The storage does not respond, or an object is gone."""
+    """The storage does not respond as it should."""
 
 
-class ObjectGone(StorageUnavailable):
-    """There is no such object any more."""
+class ObjectGone(NotFound):
+    """What was stored is gone from the object storage; when the page is crawled again, it is stored again."""
 
 
 class ObjectTooLarge(StorageUnavailable):
     """There is more than was written."""
+
+
+class Listed(NamedTuple):
+    id: UUID
+    name: str
+    """No two objects of any storage have the same."""
+    written_at: datetime
 
 
 class ObjectStore:
@@ -89,24 +98,27 @@ class ObjectStore:
             obstore.put(store, name, b"")
             obstore.delete(store, name)
 
-    def delete(self, references: Sequence[bytes]) -> None:
+    def delete(self, names: Sequence[str]) -> None:
         """Delete objects of this store. Those that are gone already do not matter."""
         with _told(self.url), suppress(FileNotFoundError):
-            for start in range(0, len(references), LISTED_AT_ONCE):
-                names = [_split(reference)[1] for reference in references[start : start + LISTED_AT_ONCE]]
-                obstore.delete(_connect(self.url, os.getpid()), names)
+            for start in range(0, len(names), LISTED_AT_ONCE):
+                obstore.delete(_connect(self.url, os.getpid()), names[start : start + LISTED_AT_ONCE])
 
-    def written_before(self, moment: datetime) -> Iterator[dict[UUID, list[bytes]]]:
-        """References to all objects that `put` wrote before then, by id, some at a time."""
+    def list_folder(self, folder: str) -> list[Listed]:
+        """All objects that `put` wrote into one of the `FOLDERS`."""
+        found: list[Listed] = []
         with _told(self.url):
             listing = _Listing(self.url)
-            for some in listing.parts(obstore.list(_connect(self.url, os.getpid()), chunk_size=LISTED_AT_ONCE)):
-                found: dict[UUID, list[bytes]] = {}
+            for some in listing.parts(obstore.list(_connect(self.url, os.getpid()), folder, chunk_size=LISTED_AT_ONCE)):
                 for one in some:
                     listing.goes_on(one["path"])
-                    if one["last_modified"] < moment and (ours := _OURS(one["path"])):
-                        found.setdefault(UUID(ours[1]), []).append(self._reference(one["path"]))
-                yield found
+                    if (ours := _OURS(one["path"])) and ours[0].startswith(folder):
+                        found.append(Listed(UUID(ours[1]), ours[0], one["last_modified"]))
+        return found
+
+    def holds(self, reference: bytes) -> bool:
+        """Whether the reference names this place, spelled alike. One that does not may still mean it."""
+        return is_reference(reference) and _split(reference)[0] == self.url
 
     def _reference(self, name: str) -> bytes:
         return MARK + f"{self.url}{_BETWEEN}{name}".encode()
@@ -154,15 +166,23 @@ def read_object(reference: bytes, most: int = LARGEST) -> bytes:
     """The object's bytes. One that says it is larger than `most` is not read: it would fill the memory."""
     url, name = _split(reference)
     with _told(url):
-        found = obstore.get(_connect(url, os.getpid()), name)
+        try:
+            found = obstore.get(_connect(url, os.getpid()), name)
+        except FileNotFoundError as exc:
+            raise ObjectGone from exc
         if found.meta["size"] > most:
             raise ObjectTooLarge(f"An object at {url} is larger than what was written.")
         return bytes(found.bytes())
 
 
+def name_in(reference: bytes) -> str:
+    """The object's name, which is its own whatever the place is called."""
+    return _split(reference)[1]
+
+
 def id_in(reference: bytes) -> UUID | None:
     """The id whose bytes `put` wrote there."""
-    ours = _OURS(_split(reference)[1])
+    ours = _OURS(name_in(reference))
     return UUID(ours[1]) if ours else None
 
 
@@ -192,8 +212,6 @@ def _told(url: str) -> Iterator[None]:
         yield
     except ImportError as exc:
         raise SettingsError(f"To keep anything at {url}, install 'crawl-watcher[objects]'.") from exc
-    except FileNotFoundError as exc:
-        raise ObjectGone(f"What was stored at {url} is gone: {_first_line(exc)}") from exc
     except (obstore.exceptions.BaseError, OSError) as exc:
         raise StorageUnavailable(
             f"The object storage at {url} does not answer as it should: {_first_line(exc)}"

@@ -13,7 +13,8 @@ from sqlalchemy import Engine, text
 
 from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.snapshot_bytes import picture_bytes, snapshot_bytes
+from crawler.adapters.postgres.lost_snapshots import read_snapshot
+from crawler.adapters.postgres.snapshot_bytes import find_bytes, picture_bytes
 from crawler.domain.exports.files import ExportedMarkdown
 from crawler.domain.markdown.page import MarkdownPage
 from crawler.domain.markdown.pruning import Pruning
@@ -37,7 +38,8 @@ class PageContent:
         if row is None or row.content is None:
             what = f"version {version_id} of page" if version_id else "stored content of page"
             raise NotFound(f"There is no {what} {page_id} in project {project_id}.")
-        return PageSnapshot(row.version_id, row.url, snapshot_bytes(row), row.content_type or "", bool(row.prunes))
+        body = read_snapshot(self._engine, row)
+        return PageSnapshot(row.version_id, row.url, body, row.content_type or "", bool(row.prunes))
 
     def get_screenshot(
         self, project_id: UUID, page_id: UUID, version_id: UUID | None = None, *, thumbnail: bool = False
@@ -73,17 +75,18 @@ class PageContent:
             for some in ordered.scalars().partitions(ROWS_AT_ONCE):
                 rows = {row.page_id: row for row in db.execute(text(_PAGES), {"pages": list(some)})}
                 for page_id in some:
-                    if (page := rows.get(page_id)) is None:
+                    page = rows.get(page_id)
+                    if page is None or (body := find_bytes(page.content, page.byte_length)) is None:
                         continue
                     pruning = Pruning() if page.prunes else None
-                    markdown = self._markdown(snapshot_bytes(page), page.url, page.content_type or "", pruning)
+                    markdown = self._markdown(body, page.url, page.content_type or "", pruning)
                     if markdown is not None:
                         yield ExportedMarkdown(page_id, MarkdownPage(page.url, page.depth or 0, markdown))
 
 
 _EXISTS = "SELECT 1 FROM crawled_pages WHERE id = :page AND project_id = :project"
 _SNAPSHOT = """
-SELECT v.id AS version_id, coalesce(v.final_url, p.url) AS url, s.content, s.byte_length,
+SELECT v.id AS version_id, v.snapshot_id, coalesce(v.final_url, p.url) AS url, s.content, s.byte_length,
        coalesce(v.headers ->> 'content-type', s.content_type) AS content_type,
        (j.settings ->> 'prune_markdown')::boolean AS prunes
 FROM crawled_pages p

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, Row, text
 
 from crawler.adapters.pages.judged_markdown import JudgedMarkdown
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.snapshot_bytes import find_bytes
 from crawler.domain.engine.ledger import RENDERED
 from crawler.domain.exports.files import ExportedMarkdown, ExportedPage, Rows
 from crawler.domain.exports.warc_export import ArchivedPage
@@ -60,7 +60,9 @@ class PageExport:
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_SNAPSHOTS), {"crawl": crawl_id}):
                 pruning = Pruning() if pruned else None
-                markdown = self._markdown(snapshot_bytes(row), row.url, row.content_type or "", pruning)
+                if (body := find_bytes(row.content, row.byte_length)) is None:
+                    continue
+                markdown = self._markdown(body, row.url, row.content_type or "", pruning)
                 if markdown is not None:
                     yield ExportedMarkdown(row.page_id, MarkdownPage(row.url, row.depth, markdown, row.title))
 
@@ -69,7 +71,8 @@ class PageExport:
         with transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=SNAPSHOTS_AT_ONCE)
             for row in streamed.execute(text(_ARCHIVE), {"crawl": crawl_id}):
-                yield _archived(row)
+                if (body := find_bytes(row.content, row.byte_length)) is not None:
+                    yield _archived(row, body)
 
     def _page(self, row: Row[Any]) -> ExportedPage:
         page = ExportedPage(*row[: len(ExportedPage._fields)])
@@ -78,11 +81,11 @@ class PageExport:
     def _as_it_was(self, page: ExportedPage, row: Row[Any]) -> ExportedPage:
         """The page has changed since: what it said at that crawl is read again from its snapshot."""
         page = page._replace(title=row.old_title, links_found=row.old_links, crawl_method=row.old_method)
-        if row.content is None:  # pruned
+        if (body := find_bytes(row.content, row.byte_length)) is None:
             return page
         with self._open_judge() as judge:
             try:
-                old = judge.one(any_page, snapshot_bytes(row), row.content_type or "", page.url, row.old_headers, {})
+                old = judge.one(any_page, body, row.content_type or "", page.url, row.old_headers, {})
             except (TooSlowToTry, UnparsablePage):
                 return page
         return page._replace(
@@ -94,14 +97,14 @@ class PageExport:
         )
 
 
-def _archived(row: Row[Any]) -> ArchivedPage:
+def _archived(row: Row[Any], body: bytes) -> ArchivedPage:
     looked_at = row.looked_at if row.fetched_before and row.looked_at else row.received_at
     return ArchivedPage(
         row.url,
         row.version_id,
         200 if row.http_status in (None, HTTPStatus.NOT_MODIFIED) else row.http_status,
         {"content-type": row.content_type or "", **row.headers},
-        snapshot_bytes(row),
+        body,
         row.crawl_method == RENDERED,
         row.received_at.astimezone(UTC),
         looked_at.astimezone(UTC),

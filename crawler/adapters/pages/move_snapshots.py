@@ -11,6 +11,7 @@ from crawler.adapters.objects.object_store import (
     ObjectStore,
     ObjectTooLarge,
     is_reference,
+    name_in,
     store_of,
 )
 from crawler.adapters.postgres.database import transaction
@@ -74,7 +75,7 @@ def _move(engine: Engine, objects: ObjectStore | None, column: _Column) -> Moved
 def _is_there(stored: bytes, objects: ObjectStore | None) -> bool:
     if objects is None:
         return not is_reference(stored)
-    return is_reference(stored) and store_of(stored).url == objects.url
+    return objects.holds(stored)
 
 
 def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows: list[_Row]) -> int:
@@ -89,7 +90,7 @@ def _replace(engine: Engine, objects: ObjectStore | None, column: _Column, rows:
     with transaction(engine) as db:
         db.execute(text(_SET.format(**column._asdict())), given)
     for tail in filter(is_reference, (old[column.head :] for old in stored)):
-        store_of(tail).delete([tail])
+        store_of(tail).delete([name_in(tail)])
     return len(found)
 
 

@@ -9,8 +9,10 @@ from uuid import UUID
 
 from sqlalchemy import Engine, Row, text
 
+from crawler.adapters.objects.object_store import ObjectGone
 from crawler.adapters.postgres.database import transaction
-from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.lost_snapshots import read_snapshot
+from crawler.adapters.postgres.snapshot_bytes import picture_bytes
 from crawler.domain.pages.scraped import PageEnd, ScrapedVersion
 from crawler.domain.reasons import Reason
 
@@ -32,7 +34,7 @@ class ScrapedPages:
     def find_version(self, project_id: UUID, version_id: UUID) -> ScrapedVersion | None:
         with transaction(self._engine) as db:
             row = db.execute(text(_VERSION), {"project": project_id, "version": version_id}).one_or_none()
-        return _version(row) if row else None
+        return self._version(row) if row else None
 
     def find_seen(
         self, project_id: UUID, normalized_url: str, since: datetime, *, rendered: bool, pictured: bool
@@ -47,7 +49,7 @@ class ScrapedPages:
         }
         with transaction(self._engine) as db:
             row = db.execute(text(_SEEN), given).one_or_none()
-        return _version(row) if row else None
+        return self._find(row)
 
     def list_done(self, crawl_id: UUID, skip: int, limit: int, until: datetime | None = None) -> list[PageEnd]:
         """Pages of a crawl in the order they came, those until then: what comes later stands behind what was read."""
@@ -77,31 +79,37 @@ class ScrapedPages:
     def find_picture(self, version_id: UUID) -> bytes | None:
         with transaction(self._engine) as db:
             image = db.execute(text(_PICTURE), {"version": version_id}).scalar_one_or_none()
-        return bytes(image) if image is not None else None
+        return picture_bytes(image) if image is not None else None
 
     def find_before(self, version_id: UUID) -> ScrapedVersion | None:
         """The version of the same page before this one, of those that were fetched alike."""
         with transaction(self._engine) as db:
             row = db.execute(text(_BEFORE), {"version": version_id}).one_or_none()
-        return _version(row) if row else None
+        return self._find(row)
 
+    def _find(self, row: Row[Any] | None) -> ScrapedVersion | None:
+        """None also if the storage has lost it: it can be fetched anew."""
+        try:
+            return self._version(row) if row else None
+        except ObjectGone:
+            return None
 
-def _version(row: Row[Any]) -> ScrapedVersion:
-    return ScrapedVersion(
-        page_id=row.page_id,
-        version_id=row.version_id,
-        crawl_id=row.crawl_id,
-        url=row.url,
-        title=row.title,
-        description=row.meta_description,
-        language=row.language,
-        http_status=row.http_status,
-        content_type=row.content_type or "",
-        method=row.crawl_method,
-        body=snapshot_bytes(row) if row.content is not None else b"",
-        changed_at=row.fetched_at,
-        seen_at=row.last_seen_at or row.fetched_at,
-    )
+    def _version(self, row: Row[Any]) -> ScrapedVersion:
+        return ScrapedVersion(
+            page_id=row.page_id,
+            version_id=row.version_id,
+            crawl_id=row.crawl_id,
+            url=row.url,
+            title=row.title,
+            description=row.meta_description,
+            language=row.language,
+            http_status=row.http_status,
+            content_type=row.content_type or "",
+            method=row.crawl_method,
+            body=read_snapshot(self._engine, row) if row.content is not None else b"",
+            changed_at=row.fetched_at,
+            seen_at=row.last_seen_at or row.fetched_at,
+        )
 
 
 _REFUSED = (Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE, Reason.EGRESS, Reason.NOT_FOUND, Reason.FORBIDDEN)
@@ -127,7 +135,7 @@ SELECT url, fetch_state, reason, error_message, http_status, version_id, final_u
 WHERE crawl_job_id = :crawl AND normalized_url = :url AND fetch_state <> 'queued'
 """
 _COLUMNS = """
-SELECT p.id AS page_id, v.id AS version_id, v.crawl_id, coalesce(v.final_url, p.url) AS url, v.title,
+SELECT p.id AS page_id, v.id AS version_id, v.snapshot_id, v.crawl_id, coalesce(v.final_url, p.url) AS url, v.title,
        p.meta_description, p.language, p.http_status, v.crawl_method, v.fetched_at, p.last_seen_at,
        coalesce(v.headers ->> 'content-type', s.content_type) AS content_type, s.content, s.byte_length
 FROM page_versions v JOIN crawled_pages p ON p.id = v.page_id LEFT JOIN snapshots s ON s.id = v.snapshot_id

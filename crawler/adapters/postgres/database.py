@@ -13,7 +13,7 @@ import psycopg2
 from psycopg2.errors import ReadOnlySqlTransaction
 from psycopg2.extensions import TransactionRollbackError, new_type, register_type
 from psycopg2.extensions import cursor as Cursor  # noqa: N812 - a class, whatever its name
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 
 from crawler.errors import DatabaseContended, DatabaseUnavailable, Unavailable
@@ -102,6 +102,14 @@ def transaction(engine: Engine) -> Iterator[Connection]:
         if _is_lost(exc):
             raise unavailable(exc, engine) from exc
         raise
+
+
+@contextmanager
+def unhurried(engine: Engine) -> Iterator[Connection]:
+    """A transaction whose statements may take as long as they take."""
+    with transaction(engine) as connection:
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        yield connection
 
 
 def again_after_deadlock(write: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -5,8 +5,7 @@ whole (`partitions.py`); everything else is deleted in small transactions, besid
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -15,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 
 from crawler import telemetry
 from crawler.adapters.objects.object_store import ObjectStore
-from crawler.adapters.postgres.database import transaction
+from crawler.adapters.postgres.database import transaction, unhurried
 from crawler.adapters.postgres.partitions import (
     LARGE,
     LEDGER,
@@ -30,7 +29,7 @@ from crawler.adapters.postgres.partitions import (
     parts,
 )
 from crawler.adapters.postgres.runtime_settings import read_runtime_settings
-from crawler.adapters.postgres.snapshot_bytes import PICTURE_HEAD
+from crawler.adapters.postgres.stored_objects import AGES, Going, prune_objects
 
 log = telemetry.logger(__name__)
 
@@ -59,6 +58,10 @@ class Pruned(NamedTuple):
     versions: int
     snapshots: int
     urls: int
+    objects: int = 0
+    """In the object storage: of what goes with the rows above, and of commits that failed."""
+    missing: int = 0
+    """Pages that the object storage has lost; nothing of them goes."""
 
 
 class _Old(NamedTuple):
@@ -82,7 +85,8 @@ class Pruner:
         kept = self._in_force()
         old = self._old_crawls(now, timedelta(days=kept.keep_crawl_days)) if kept.keep_crawl_days else _Old([], [])
         if dry_run:
-            return self._count(kept, now, old)
+            counted = self._count(kept, now, old)
+            return self._with_objects(counted, now, Going(kept.keep_versions, old.crawls))
         self._make_parts(now)
         pruned = Pruned(
             requests=self.requests(now),
@@ -90,9 +94,7 @@ class Pruner:
             versions=self._old_versions(kept.keep_versions) if kept.keep_versions else 0,
             snapshots=self._walk("snapshots", _unused_snapshots),  # last, because more of them are unused now
         )
-        if self._objects is not None:
-            self._unused_objects(self._objects, now - OBJECT_GRACE)
-        return pruned
+        return self._with_objects(pruned, now)
 
     def requests(self, now: datetime) -> int:
         """Delete only from the request log, a day at a time: cheap enough for every hour. Returns how many are gone."""
@@ -152,7 +154,7 @@ class Pruner:
 
     def _drop(self, table: Parted, part: Part, keep: Sequence[UUID] = ()) -> int:
         """Drop a part; one that stays in use is left for the next time. Returns how many rows are gone, or about."""
-        with self._unhurried() as db:
+        with unhurried(self._engine) as db:
             rows = _rows_of(db, table, part, keep)
         for attempt in range(TRIES):
             try:
@@ -172,20 +174,17 @@ class Pruner:
 
         return self._walk("crawled_pages", delete)
 
-    def _unused_objects(self, objects: ObjectStore, before: datetime) -> None:
-        """Delete objects that nothing refers to: of rows that are gone, and of commits that failed."""
-        for some in objects.written_before(before):
-            with self._unhurried() as db:
-                used = {bytes(row) for row in db.execute(text(_REFERENCES), {"ids": list(some)}).scalars()}
-            objects.delete(
-                [reference for references in some.values() for reference in references if reference not in used]
-            )
+    def _with_objects(self, pruned: Pruned, now: datetime, going: Going | None = None) -> Pruned:
+        if self._objects is None:
+            return pruned
+        found = prune_objects(self._engine, self._objects, now - OBJECT_GRACE, going)
+        return pruned._replace(objects=found.unused, missing=found.missing)
 
     def _delete(self, statement: str, **values: object) -> int:
         """Repeat a statement that deletes at most a batch until nothing is left."""
         gone = 0
         while True:
-            with self._unhurried() as db:
+            with unhurried(self._engine) as db:
                 found = db.execute(text(statement), {**values, "most": BATCH}).rowcount
             gone += found
             if found < BATCH:
@@ -195,7 +194,7 @@ class Pruner:
         """Delete what belongs to the rows of a table, a batch of them after the other."""
         gone, after = 0, UUID(int=0)
         while True:
-            with self._unhurried() as db:
+            with unhurried(self._engine) as db:
                 ids = db.execute(text(_NEXT.format(table=table)), {"after": after, "most": BATCH}).scalars().all()
                 if not ids:
                     return gone
@@ -206,15 +205,9 @@ class Pruner:
         before = now - timedelta(days=kept.request_log_days)
         given = {"before": before, "old": old.crawls, "keep": kept.keep_versions or None}
         days = self._old_days(before)
-        with self._unhurried() as db:
+        with unhurried(self._engine) as db:
             counted = Pruned(**db.execute(text(_COUNTS), given).one()._asdict())
             return counted._replace(requests=counted.requests + sum(_rows_of(db, REQUESTS, day) for day in days))
-
-    @contextmanager
-    def _unhurried(self) -> Iterator[Connection]:
-        with transaction(self._engine) as db:
-            db.execute(text("SET LOCAL statement_timeout = 0"))
-            yield db
 
 
 def _rows_of(db: Connection, table: Parted, part: Part, keep: Sequence[UUID] = ()) -> int:
@@ -245,15 +238,9 @@ DELETE FROM {table} WHERE {condition}
 # Days of which some requests are kept wait until all of the day can go.
 _REQUESTS = _ROWS.format(table="request_log_rest", condition="at < :before")
 _ABOUT = "SELECT reltuples FROM pg_class WHERE oid = CAST(:name AS regclass)"
-_AGES = """
-SELECT v.id, v.snapshot_id,
-       EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id) AS shown,
-       row_number() OVER (PARTITION BY v.page_id ORDER BY v.fetched_at DESC, v.id) AS age
-FROM page_versions v
-"""
 # ruff: noqa: S608 - our own words
 _VERSIONS = f"""
-DELETE FROM page_versions v USING ({_AGES} WHERE v.page_id > :after AND v.page_id <= :last) a
+DELETE FROM page_versions v USING ({AGES} WHERE v.page_id > :after AND v.page_id <= :last) a
 WHERE a.id = v.id AND a.age > :keep AND NOT a.shown
 """
 _UNUSED = """
@@ -262,10 +249,6 @@ NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
 """
 _LOCK_UNUSED = f"SELECT id FROM snapshots s WHERE id > :after AND id <= :last AND {_UNUSED} FOR UPDATE SKIP LOCKED"
 _DELETE_UNUSED = f"DELETE FROM snapshots s WHERE id = ANY(CAST(:ids AS uuid[])) AND {_UNUSED}"
-_REFERENCES = f"""
-SELECT content FROM snapshots WHERE id = ANY(CAST(:ids AS uuid[]))
-UNION ALL SELECT substring(image FROM {PICTURE_HEAD + 1}) FROM screenshots WHERE version_id = ANY(CAST(:ids AS uuid[]))
-"""
 _OLD_CRAWLS = """
 SELECT id, urls FROM (
     SELECT id, total_discovered AS urls, completed_at,
@@ -277,7 +260,7 @@ WHERE age > 2 AND completed_at < :before
 _CRAWLS_BETWEEN = "SELECT id, total_discovered AS urls FROM crawl_jobs WHERE id >= :low AND id < :high"
 _COUNTS = f"""
 WITH old AS MATERIALIZED (SELECT unnest(CAST(:old AS uuid[])) AS id),
-    versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR shown AS kept FROM ({_AGES}) a),
+    versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR shown AS kept FROM ({AGES}) a),
     used AS MATERIALIZED (
         SELECT snapshot_id FROM versions WHERE kept
         UNION SELECT snapshot_id FROM crawl_probes WHERE crawl_id NOT IN (SELECT id FROM old)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from crawler.adapters.objects.object_store import id_in, is_reference, read_object
+from crawler.adapters.objects.object_store import ObjectGone, id_in, is_reference, read_object
 from crawler.domain.engine import snapshots
 
 MOST_PICTURE = 64 * 2**20
@@ -15,6 +15,14 @@ PICTURE_HEAD = 24
 def snapshot_bytes(row: Row[Any]) -> bytes:
     """The bytes of a row with `content` and `byte_length`."""
     return decompressed(row.content, row.byte_length)
+
+
+def find_bytes(content: Any, length: int) -> bytes | None:
+    """The same; None if they are no longer kept, or the storage has lost them: one page must not hold up others."""
+    try:
+        return None if content is None else decompressed(content, length)
+    except ObjectGone:
+        return None
 
 
 def decompressed(content: Any, length: int) -> bytes:

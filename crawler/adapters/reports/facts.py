@@ -15,7 +15,7 @@ from psycopg2.extras import execute_values
 from sqlalchemy import Connection, Row, text
 
 from crawler.adapters.postgres.database import cursor
-from crawler.adapters.postgres.snapshot_bytes import snapshot_bytes
+from crawler.adapters.postgres.snapshot_bytes import find_bytes
 from crawler.domain.exports.reports import BROKEN_REASONS, REDIRECT_REASONS, ReportLimits
 from crawler.domain.exports.stale_pages import StalePage, as_it_was
 from crawler.domain.judging import OpenJudge, Unjudged
@@ -85,7 +85,9 @@ def _reread(db: Connection, robot: str, open_judge: OpenJudge) -> None:
     """Pages that have changed since say what they said then in their snapshots."""
     rows = _streamed(db, _STALE, _SNAPSHOTS_AT_ONCE, most=MOST_REREAD)
     pages = (
-        StalePage(row.key, row.url, row.content_type, row.headers, row.byte_length, snapshot_bytes(row)) for row in rows
+        StalePage(row.key, row.url, row.content_type, row.headers, row.byte_length, body)
+        for row in rows
+        if (body := find_bytes(row.content, row.byte_length)) is not None
     )
     with open_judge() as judge:
         found = (facts for _, facts in judge.each(as_it_was, pages, robot))

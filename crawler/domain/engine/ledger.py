@@ -239,6 +239,8 @@ class Previous(NamedTuple):
     words: int | None = None
     unfed: list[str] | None = None
     """Paths of its site that gave it no data in that crawl, either."""
+    is_lost: bool = False
+    """The storage has lost its bytes: they are wanted again, also if nothing changed."""
 
 
 class ProbeEnd(NamedTuple):

@@ -79,7 +79,8 @@ def keep_light_copy(
     settled: LeaseResult, result: FetchResult, page: ParsedPage, previous: Previous, now: datetime
 ) -> None:
     """Keep what the server sent of a page that goes on to the browser. The same as before is kept already."""
-    if previous.method == LIGHT and previous.content_hash == page.content_hash and previous.version_id:
+    is_kept = previous.version_id and not previous.is_lost
+    if previous.method == LIGHT and previous.content_hash == page.content_hash and is_kept:
         copy = previous.version_id
     else:
         links, _, _ = _resolve_links(page)
@@ -132,9 +133,11 @@ def _is_same(settled: LeaseResult, result: FetchResult, page: ParsedPage, previo
     bytes are: selectors see all of them.
 
     What was fetched in the other way is another version, although it says the same: later crawls are compared with the
-    version that was fetched as theirs.
+    version that was fetched as theirs. So is one whose bytes are lost: these are stored in their place.
     """
     if previous.content_hash != page.content_hash or previous.method not in (None, _method(result)):
+        return False
+    if previous.is_lost:
         return False
     if not settled.context.is_by_bytes(settled.lease.url):
         return True

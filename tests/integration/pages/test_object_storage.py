@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from requests import RequestException, get
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler.adapters.objects.object_store import MARK, ObjectStore, read_object
+from crawler.adapters.objects.object_store import FOLDERS, MARK, ObjectStore, name_in, read_object
 from crawler.adapters.pages.export_files import ObjectFolder
 from crawler.adapters.pages.move_snapshots import move_snapshots
 from crawler.adapters.postgres.retention import Pruner, Retention
@@ -24,7 +24,7 @@ from crawler.domain.engine import snapshots
 from crawler.domain.engine.ledger import Picture
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
-from crawler.errors import Invalid, SettingsError, Unavailable
+from crawler.errors import Invalid, NotFound, SettingsError, Unavailable
 from tests.chaos.rabbit import free_ports
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
@@ -78,8 +78,7 @@ def places(crawler: Engine) -> set[bytes]:
 
 
 def objects(url: str) -> int:
-    later = datetime.now(UTC) + timedelta(days=1)
-    return sum(len(references) for some in ObjectStore(url).written_before(later) for references in some.values())
+    return sum(len(ObjectStore(url).list_folder(folder)) for folder in FOLDERS)
 
 
 def shown(crawler: Engine, crawl: CrawlJob) -> str:
@@ -109,6 +108,42 @@ def test_pages_are_compared_shown_and_pruned(crawler: Engine, site: Site, url: s
     assert "New words stand here." in shown(crawler, crawl)
 
 
+def spelled_otherwise(url: str) -> list[str]:
+    """The same place, as the setting may name it another day."""
+    if url.startswith("s3:"):
+        return [f"{url}/", url.replace("/pages", "/p%61ges")]
+    folder = Path(url.removeprefix("file://"))
+    (linked := folder.with_name("linked")).symlink_to(folder)
+    return [f"{url}/", f"file://{folder.parent}/./{folder.name}", f"file://{linked}"]
+
+
+def test_a_page_is_kept_however_the_setting_spells_its_place(crawler: Engine, site: Site, url: str) -> None:
+    crawl = edited(crawler, site)
+    later = crawler.tools.clock() + timedelta(days=2)
+    for other in spelled_otherwise(url):
+        prune = Pruner(crawler.tools.database, KEEP_ALL, ObjectStore(other))
+        assert (prune(later, dry_run=True).objects, prune(later).objects, objects(url)) == (0, 0, 3), other
+    assert "New words stand here." in shown(crawler, crawl)
+
+
+def test_every_object_that_goes_is_counted_before_and_after(crawler: Engine, site: Site, url: str) -> None:
+    edited(crawler, site)
+    (version,) = crawler.rows("SELECT id FROM page_versions WHERE id NOT IN (SELECT version_id FROM crawled_pages)")
+    _, picture = ObjectStore(url).put([(uuid4(), b"of a commit that failed"), (version["id"], PNG)])
+    crawler.rows(
+        "INSERT INTO screenshots VALUES (:id, :image, 'small') RETURNING version_id",
+        id=version["id"], image=PNG[:24] + picture,
+    )  # fmt: skip
+    assert objects(url) == 5
+    later = crawler.tools.clock() + timedelta(days=2)
+    prune = Pruner(crawler.tools.database, KEEP_ALL._replace(keep_versions=1), ObjectStore(url))
+    would = prune(later, dry_run=True)
+    assert (would.versions, would.snapshots, would.objects) == (1, 1, 3)
+    assert objects(url) == 5
+    assert prune(later) == would
+    assert objects(url) == 2
+
+
 @pytest.mark.further
 def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url: str) -> None:
     crawl = edited(crawler, site)
@@ -122,6 +157,7 @@ def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url:
     page_id = crawler.page(crawl, "/a")["id"]
     content = crawler.tools.pages.content
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
+    assert crawler.tools.crawls.scraped_pages.find_picture(version["id"]) == PNG
     assert move_snapshots(crawler.tools.database, None) == (4, 0)
     assert (places(crawler), objects(url)) == ({b"("}, 0)
     assert content.get_screenshot(crawl.project_id, page_id).image == PNG
@@ -148,7 +184,7 @@ def test_what_others_keep_below_the_same_folder_is_left_alone(crawler: Engine, s
 def test_pages_whose_object_is_gone_hold_up_no_other(crawler: Engine, site: Site, url: str) -> None:
     edited(crawler, site)
     first, *_ = crawler.rows("SELECT content FROM snapshots ORDER BY id")
-    ObjectStore(url).delete([bytes(first["content"])])
+    ObjectStore(url).delete([name_in(bytes(first["content"]))])
     assert move_snapshots(crawler.tools.database, None) == (2, 1)
     assert places(crawler) == {b"(", b"@"}
 
@@ -229,7 +265,7 @@ def test_an_object_that_is_larger_than_what_was_written_is_not_read(crawler: Eng
 def test_a_page_that_the_storage_lost_is_compared_by_its_hash(crawler: Engine, site: Site, url: str) -> None:
     lay(site, {"/": ["/a"], "/a": page(body="<p>Old words stand here.</p>")})
     first = crawler.crawl(site.url(), use_sitemaps=False)
-    ObjectStore(url).delete([bytes(row["content"]) for row in crawler.rows("SELECT content FROM snapshots")])
+    ObjectStore(url).delete([name_in(bytes(row["content"])) for row in crawler.rows("SELECT content FROM snapshots")])
     lay(site, {"/a": page(body="<p>New words stand here.</p>")})
     assert (crawler.again(first).change_summary or {})["changed_page_urls"] == [site.url("/a")]
 
@@ -238,8 +274,8 @@ def test_an_object_that_is_gone_is_told(url: str) -> None:
     store = ObjectStore(url)
     (reference,) = store.put([(uuid4(), b"something")])
     assert read_object(reference) == b"something"
-    store.delete([reference, reference])
-    with pytest.raises(Unavailable, match="What was stored at"):
+    store.delete([name_in(reference), name_in(reference)])
+    with pytest.raises(NotFound, match="What was stored is gone"):
         read_object(reference)
 
 

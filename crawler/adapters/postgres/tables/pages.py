@@ -96,7 +96,7 @@ snapshots = Table(
     Column("id", UUID_, primary_key=True),
     Column("content_hash", LargeBinary, nullable=False),
     Column("content", LargeBinary, nullable=False),
-    Column("encoding", String(8), nullable=False, server_default="zstd"),
+    Column("encoding", String(8), nullable=False, server_default="zstd"),  # or `lost_snapshots.LOST`
     Column("content_type", Text),
     Column("byte_length", Integer, nullable=False),
     now("fetched_at"),

@@ -29,5 +29,10 @@ def prune(
         typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))
         return
     verb = "would go" if dry_run else "are gone"
-    counts = ", ".join(f"{count} {name}" for name, count in pruned._asdict().items())
-    typer.echo(f"{counts} {verb}.")
+    going = pruned._asdict()
+    missing = going.pop("missing")
+    typer.echo(f"{', '.join(f'{count} {name}' for name, count in going.items())} {verb}.")
+    if missing:
+        typer.echo(
+            f"{missing} stored pages are missing in the object storage; crawl them again to have them again.", err=True
+        )
