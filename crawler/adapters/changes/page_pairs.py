@@ -1,7 +1,7 @@
 """Reads pairs of snapshots for comparing: a page in two crawls, or two looks of one crawl.
 
-Too large: `MAX_BYTES` in `domain/noise/page_pairs.py`, and of PDFs that in `domain/pages/pdf_reading.py`. What is
-compared with them: `handlers/changes/apply_noise_rules.py`.
+Too large: `as_weighed` in `domain/noise/page_pairs.py`, and of PDFs `domain/pages/pdf_reading.py`. What is compared
+with them: `handlers/changes/apply_noise_rules.py`.
 """
 
 import time
@@ -20,7 +20,15 @@ from crawler.adapters.postgres.lost_snapshots import mark_lost
 from crawler.adapters.postgres.snapshot_bytes import decompressed
 from crawler.domain.changes.several_addresses import Address
 from crawler.domain.engine.snapshots import DamagedSnapshot
-from crawler.domain.noise.page_pairs import MAX_BYTES, PageOfCrawl, PagePair, PageSide, WatchedPart
+from crawler.domain.noise.page_pairs import (
+    MAX_BYTES,
+    MAX_UNSEEN_BYTES,
+    PageOfCrawl,
+    PagePair,
+    PageSide,
+    WatchedPart,
+    as_weighed,
+)
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
 from crawler.domain.pages.pdf_reading import PdfReading, ReadPdf
@@ -141,7 +149,7 @@ class PagePairs:
     def _side(self, row: Row[Any], name: str, crawl_id: UUID) -> PageSide | None:
         names = ("snapshot", "content", "length", "content_type", "at")
         snapshot, content, length, kind, at = (getattr(row, f"{name}_{part}") for part in names)
-        if content is None and is_pdf(kind or "", b"") and length <= MAX_PDF_BYTES:
+        if content is None and length <= _most_bytes(kind or ""):
             with transaction(self._engine) as db:  # one at a time: they are large
                 content = db.execute(text(_CONTENT), {"snapshot": snapshot}).scalar_one_or_none()
         if content is None:
@@ -155,7 +163,17 @@ class PagePairs:
         except DamagedSnapshot as exc:
             log.warning("snapshot_damaged", crawl_id=str(crawl_id), snapshot_id=str(snapshot), detail=exc.message)
             return None
-        return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body) if is_pdf(kind or "", body) else None)
+        if is_pdf(kind or "", body):
+            return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body))
+        weighed = as_weighed(body, kind or "")
+        return None if weighed is None else PageSide(weighed, kind or "", at)
+
+
+def _most_bytes(content_type: str) -> int:
+    """Up to which size it is read by itself."""
+    if is_pdf(content_type, b""):
+        return MAX_PDF_BYTES
+    return MAX_UNSEEN_BYTES if "html" in content_type.lower() else MAX_BYTES
 
 
 class InTime:

@@ -19,6 +19,8 @@ from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.told_edits import untold
 from crawler.domain.pages.pdf_reading import PdfReading
 from crawler.domain.pages.refreshes import MOST_WORDS_OF_A_SIGN, refresh_target
+from crawler.domain.pages.unseen_weight import MAX_BYTES as MAX_UNSEEN_BYTES
+from crawler.domain.pages.unseen_weight import without_unseen_weight
 from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
 from crawler.errors import Invalid
@@ -36,6 +38,13 @@ class PageSide(NamedTuple):
     def blocks(self, rules: RuleSet, only: Sequence[str] = ()) -> PageBlocks:
         """Raises UnparsablePage. `only`: just the parts that these selectors name, unless none names anything."""
         return stored_blocks(self.content, self.content_type, tuple(rules.selectors), self.pdf, only)
+
+
+def as_weighed(content: bytes, content_type: str) -> bytes | None:
+    """What is compared of a page: of a large one not what nobody reads. None if it is still too large."""
+    if len(content) > MAX_BYTES and "html" in content_type.lower() and len(content) <= MAX_UNSEEN_BYTES:
+        content = without_unseen_weight(content)
+    return content if len(content) <= MAX_BYTES else None
 
 
 class PageOfCrawl(NamedTuple):
@@ -137,4 +146,4 @@ class PagePair(NamedTuple):
         return found._replace(texts=page.texts, rules=tuple(used))
 
 
-__all__ = ["MAX_BYTES", "PageOfCrawl", "PagePair", "PageSide"]
+__all__ = ["MAX_BYTES", "MAX_UNSEEN_BYTES", "PageOfCrawl", "PagePair", "PageSide"]

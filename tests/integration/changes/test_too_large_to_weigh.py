@@ -112,6 +112,25 @@ def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) ->
 
 
 @pytest.mark.further
+@pytest.mark.parametrize("weight", ["<script>var data = '{}';</script>", '<img src="data:image/png;base64,{}" alt="">'])
+def test_what_nobody_reads_on_a_page_of_megabytes_does_not_count(crawler: Engine, site: Site, weight: str) -> None:
+    def large(price: str, clock: str) -> str:
+        return page(body=f"<p>Today is {clock}</p>{weight.format('ab12' * 600_000)}<p>Honey costs {price} EUR.</p>")
+
+    lay(site, {"/": page("/large"), "/large": large("2.10", "2026-11-17, 10:02:31")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/large": large("2.40", "2026-11-18, 11:03:12")})
+    second = crawler.again(first)
+    (told,) = crawler.tools.changes.describe.with_texts(second).texts or ()
+    assert ("Honey costs 2.10 EUR.", "Honey costs 2.40 EUR.") in [(line.removed, line.added) for line in told.lines]
+    shown = crawler.tools.changes.describe(second, pages=True).changed_pages or ()
+    ids = [shown[0].from_version, shown[0].to_version]
+    versions = crawler.tools.changes.compared_pages.versions(second.project_id, shown[0].page_id, ids)
+    rows = crawler.tools.changes.diff_without_noise(second.project_id, shown[0].page_id, (versions[0], versions[1]))
+    assert rows.note is None
+
+
+@pytest.mark.further
 def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> None:
     words = "<p>{}</p>" + "<p>All of these words.</p>" * 90_000
     lay(site, {"/": page("/large"), "/large": page(body=words.format("One."))})
