@@ -10,7 +10,7 @@ from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange, PageDig
 from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.moving_values import skeleton, value_changes
-from crawler.domain.noise.template_changes import LONGEST_TEXT, LineKey, line_key, texts_of
+from crawler.domain.noise.template_changes import LONGEST_TEXT, TITLE, LineKey, line_key, texts_of, title_key
 
 MOST_EDITS = 1_000
 """Edits of one page that are looked for among those of the site; a page with more changed in any case."""
@@ -32,7 +32,7 @@ def digest_of_changes(
 
 def without_title_again(edits: Sequence[BlockEdit]) -> list[BlockEdit]:
     """Edits without that of a heading that the title's edit shows, too."""
-    title = next((edit for edit in edits if edit.place == "title"), None)
+    title = next((edit for edit in edits if edit.place == TITLE), None)
     return [edit for edit in edits if title is None or not (_HEADING.search(edit.place) and _is_within(edit, title))]
 
 
@@ -65,6 +65,8 @@ def _told_line(told: Mapping[str, Any]) -> LineKey:
     if not (told["removed"] and told["added"]):
         return key
     if value_changes(told["removed"], told["added"]) is None:
+        if told["place"] == TITLE:
+            return title_key(told["removed"], told["added"]) or key
         return key._replace(sign="=", after=skeleton(told["added"]).words)
     return key._replace(sign="~")
 

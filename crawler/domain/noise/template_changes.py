@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple, TypeVar
 
 from crawler.domain.diffs.block_diff import BlockEdit
@@ -23,6 +24,10 @@ LONGEST_TEXT = 500
 """Characters of a line that are shown."""
 VALUE_LIMITS = ((3, 0.5), (10, 0.3), (50, 0.2))
 """Limits for lines that differ from page to page in a number or a date: they may have been edited one by one."""
+TITLE = "title"
+_OWN = "…"
+"""Stands for what is each page's own in its title."""
+_WORDS = re.compile(r"\w+|[^\w\s]").findall
 _RELEASE = re.compile(r"(?:build|revision|rev\.?|commit|deploy(?:ment)?|release):? ?#").fullmatch
 
 
@@ -108,7 +113,7 @@ def line_key(edit: BlockEdit) -> LineKey | None:
     if edit.removed and edit.added:
         changes = value_changes(edit.removed.text, edit.added.text)
         if changes is None:
-            return _reworded(edit)
+            return title_key(*texts_of(edit)) if edit.place == TITLE else _reworded(edit)
         if is_priced(changes) or holds_prices(edit.place):
             return None
         return _keyed("~", edit, line_words(edit.removed.text))
@@ -129,6 +134,21 @@ def _reworded(edit: BlockEdit) -> LineKey | None:
         return None
     key = _keyed("=", edit, old.words)._replace(after=new.words)
     return key if key.place == ANYWHERE or is_named(key.place) else None
+
+
+def title_key(old: str, new: str) -> LineKey | None:
+    """The key of a title in which only some words are others: the name of the site, if all pages have that edit."""
+    before, after = _WORDS(old), _WORDS(new)
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
+    words, now = (" ".join([_OWN, *side[start : len(side) - end]]) for side in (before, after))
+    is_price = any(map(str.isdigit, words + now)) and (names_a_price(old) or names_a_price(new))
+    return None if is_price or max(len(words), len(now)) > MOST_TEXT else LineKey("=", TITLE, words, now)
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words both begin with."""
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
 
 
 def _keyed(sign: str, edit: BlockEdit, words: str) -> LineKey:
