@@ -319,7 +319,8 @@ class _Comparison:
         old_targets = earlier_barrier_targets(
             self._barred, were_pages, self._after.redirects.values(), self._key_of, self._sign_ins
         )
-        return [page for page in lost if self._key_of(page.url) not in old_targets]
+        no_pages = old_targets | self._barriers.keys()
+        return [page for page in lost if self._key_of(page.url) not in no_pages]
 
     def _lost_of_remembered(self) -> Iterator[LostPage]:
         for key, page in self._remembered.items():

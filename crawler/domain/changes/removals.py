@@ -20,7 +20,7 @@ GONE_STATUSES = frozenset({404, 410})
 TEMPORARY = frozenset({302, 303, 307})
 SHARED_TARGET = 3
 """So many pages sent to one place did not move there: for the time being, or to a login, or with most of the site, they
-are behind a barrier; else they were given up for it."""
+are behind a barrier; else they were given up for it. A login is one for a single page, too, for the time being."""
 MOST_OF_SITE = 0.5
 MOST_HOPS = 10
 MOST_EXAMPLES = 5
@@ -172,7 +172,8 @@ def _is_barrier(page: LostPage, pages: int, known: int, sign_ins: SignIns, *, le
     if page.kind is not Removal.MOVED or page.target is None:
         return False
     if sign_ins.asks(page.target):
-        return pages >= min(SHARED_TARGET, max(known, 1)) or sign_ins.has_credentials
+        shared = pages >= min(SHARED_TARGET, max(known, 1))
+        return shared or sign_ins.has_credentials or page.status in TEMPORARY
     if pages < SHARED_TARGET:
         return False
     most = known > SHARED_TARGET and pages >= MOST_OF_SITE * known

@@ -195,6 +195,31 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
+def test_a_sign_in_page_that_robots_txt_forbids_is_not_missed_when_the_wall_is_gone(
+    crawler: Engine, site: Site
+) -> None:
+    """While the wall stands, robots.txt asks to sign in as well, so that nothing is forbidden."""
+    lay_pages(site)
+    lay(site, {"/login": page(title="Sign in", body="<form><input type=password></form>")})
+    rules = "User-agent: *\nDisallow: /login\n"
+    open_robots = site.set_robots(rules)
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    site.mend(open_robots)
+    robots = site.set_robots("Who are you?", status=401)
+    faults = [site.set_fault(path, redirect=f"/login?back={path}", status=302) for path in ("/", *PATHS)]
+    crawl = crawler.again(crawl)
+    assert (coverage(crawl)["failing"], coverage(crawl)["code"]) == (True, "sign_in")
+    for fault in (robots, *faults):
+        site.mend(fault)
+    site.set_robots(rules)
+    lay(site, {"/p7": article("/p7", edited=True)})
+    for edited in (["/p7"], []):
+        crawl = crawler.again(crawl)
+        assert paths_of(told(crawl)["changed_page_urls"]) == edited
+        assert (coverage(crawl)["expected"], coverage(crawl)["compared"]) == (len(PATHS) + 1, len(PATHS) + 1)
+        assert coverage(crawl)["sentence"] is None
+
+
 @pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("max_pages", "new"), [(6, []), (100, ["/fresh"])], ids=["limited", "whole"])

@@ -503,6 +503,28 @@ def test_pages_behind_a_sign_in_page_are_never_removed_however_long_it_stands(cr
     assert notes == [1, 1, 1, 1], "each crawl says what it could not see"
 
 
+@pytest.mark.parametrize("linked", [True, False])
+def test_one_page_that_asks_to_sign_in_is_not_removed_and_is_compared_when_it_does_not(
+    crawler: Engine, site: Site, linked: bool
+) -> None:
+    rest = [f"/r{n}" for n in range(6)]
+    lay(site, {"/": ["/issue", *rest], "/issue": page(body="<p>It takes 20 seconds.</p>"), **{path: [] for path in rest}})
+    lay(site, {"/login": page(title="Sign in")})
+    crawl = crawler.crawl(site.url(), use_sitemaps=False)
+    fault = site.set_fault("/issue", redirect="/login?back_url=%2Fissue", status=302)
+    if not linked:
+        lay(site, {"/": rest})
+    for _ in range(2):
+        crawl = crawler.again(crawl)
+        assert (removed_in(crawl), told(crawl)["new_page_urls"]) == ([], [])
+        assert "1 asks to sign in" in told(crawl)["coverage"]["sentence"]
+    site.mend(fault)
+    lay(site, {"/": ["/issue", *rest], "/issue": page(body="<p>It takes 30 seconds.</p>")})
+    crawl = crawler.again(crawl)
+    assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
+    assert site.url("/issue") in told(crawl)["changed_page_urls"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("edited", [True, False])
 def test_a_page_that_was_unlinked_for_several_crawls_is_compared_with_what_it_was(
