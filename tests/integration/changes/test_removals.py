@@ -508,8 +508,8 @@ def test_one_page_that_asks_to_sign_in_is_not_removed_and_is_compared_when_it_do
     crawler: Engine, site: Site, linked: bool
 ) -> None:
     rest = [f"/r{n}" for n in range(6)]
-    lay(site, {"/": ["/issue", *rest], "/issue": page(body="<p>It takes 20 seconds.</p>"), **{path: [] for path in rest}})
-    lay(site, {"/login": page(title="Sign in")})
+    lay(site, {"/": ["/issue", *rest], **{path: [] for path in rest}, "/login": page(title="Sign in")})
+    lay(site, {"/issue": page(body="<p>It takes 20 seconds.</p>")})
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
     fault = site.set_fault("/issue", redirect="/login?back_url=%2Fissue", status=302)
     if not linked:
