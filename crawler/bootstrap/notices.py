@@ -124,7 +124,7 @@ class Notices:
 
     @cached_property
     def manage_mutes(self) -> ManageMutes:
-        return ManageMutes(self._app.store, self.mutes, self._app.clock)
+        return ManageMutes(self._app.store, self.mutes, self._app.watching.rules, self._app.clock)
 
     @cached_property
     def manage_recipients(self) -> ManageRecipients:

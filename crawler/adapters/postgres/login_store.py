@@ -85,8 +85,9 @@ class LoginStore:
             if row.taken_until is not None and row.taken_until > now:
                 return LoginTurn()
             if tries >= MOST_SIGN_INS:
-                self._note(db, given, LoginState.FAILED, LOOPS)
-                return LoginTurn(problem=LOOPS)
+                problem = row.problem or LOOPS
+                self._note(db, given, LoginState.FAILED, problem)
+                return LoginTurn(problem=problem)
             return self._first(db, row, {**given, "tries": tries + 1, "now": now})
 
     def _first(self, db: Connection, row: Row[Any], given: dict[str, Any]) -> LoginTurn:
@@ -119,10 +120,10 @@ class LoginStore:
         with transaction(self._engine) as db:
             self._note(db, {"project": project_id, "origin": origin}, LoginState.FAILED, problem)
 
-    def give_up_turn(self, project_id: UUID, origin: str) -> None:
-        """Nobody signs in any more: the page that was to do it could not be had."""
+    def give_up_turn(self, project_id: UUID, origin: str, problem: str) -> None:
+        """Nobody signs in any more: the page that was to do it could not be had. Why a login failed is kept."""
         with transaction(self._engine) as db:
-            db.execute(text(_GIVE_UP), {"project": project_id, "origin": origin})
+            db.execute(text(_GIVE_UP), {"project": project_id, "origin": origin, "problem": problem})
 
     def lose(self, project_id: UUID, origin: str, session_at: datetime | None) -> None:
         """This session is over, unless there is a newer one."""
@@ -181,7 +182,10 @@ _NOTE = """
 UPDATE project_logins SET state = :state, problem = :problem, taken_until = NULL
 WHERE project_id = :project AND origin = :origin
 """
-_GIVE_UP = "UPDATE project_logins SET taken_until = NULL WHERE project_id = :project AND origin = :origin"
+_GIVE_UP = """
+UPDATE project_logins SET taken_until = NULL, problem = CASE state WHEN 'failed' THEN problem ELSE :problem END
+WHERE project_id = :project AND origin = :origin
+"""
 _LOSE = """
 UPDATE project_logins SET session = NULL, state = 'lost'
 WHERE project_id = :project AND origin = :origin AND session_at = :at

@@ -169,10 +169,13 @@ class Report(_Value):
 
 
 def problem_meaning(kind: FindingKind, problem: str) -> str:
-    """A problem as one sentence. A broken link's problem is the reason its URL ended with."""
-    if kind is FindingKind.BROKEN_LINK:
+    """A problem as one sentence. A broken link's problem is the reason its URL ended with.
+
+    A newer service may name others.
+    """
+    if kind is FindingKind.BROKEN_LINK and problem in Reason.__members__.values():
         return meaning(Reason(problem))
-    return PROBLEM_MEANINGS[kind][problem]
+    return PROBLEM_MEANINGS.get(kind, {}).get(problem) or f"This version knows no words for {problem!r}."
 
 
 def finding_kinds(names: Iterable[str]) -> tuple[FindingKind, ...]:

@@ -27,7 +27,9 @@ IMPORTS = 4
 IMPORTS_OF_ONE = 2
 IMPORTS_OF_NEW = 2
 """On top of them, for callers who import nothing yet: a file may be sent as slowly as its sender likes."""
+LONGEST_PAUSE_SECONDS = 1.0
 _lock = threading.Lock()
+_reading = threading.Lock()
 _imports: Counter[Hashable] = Counter()
 _heavy_reads = JudgePlaces(HEAVY_READS, 1)
 
@@ -47,6 +49,18 @@ def one_import() -> Iterator[None]:
             _imports[who] -= 1
             if not _imports[who]:
                 del _imports[who]
+
+
+@contextmanager
+def import_turn() -> Iterator[None]:
+    """A short while of reading an imported file: one at a time, and as long again nobody's.
+
+    Python runs one thread at a time: every other request waits for those that read.
+    """
+    with _reading:
+        began = time.thread_time()
+        yield
+        time.sleep(min(time.thread_time() - began, LONGEST_PAUSE_SECONDS))
 
 
 @contextmanager

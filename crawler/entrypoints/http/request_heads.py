@@ -5,10 +5,11 @@ without end what is tiny and many: each header, each piece of a body and each re
 loop, which meanwhile serves nobody else.
 """
 
+from asyncio import Transport
 from http import HTTPStatus
-from typing import NoReturn
+from typing import Any, NoReturn, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from crawler.entrypoints.http.problems import http_problem
 
@@ -36,7 +37,8 @@ class _Refused(Exception):
 
 class LimitedHeadProtocol(HttpToolsProtocol):
     url = b""
-    _is_refused = False
+    is_refused = False
+    """Nothing more is written: what still comes is thrown away for a while, then the connection is closed."""
     _lingered = 0
     _is_in_head = True
     _head_bytes = 0
@@ -46,14 +48,14 @@ class LimitedHeadProtocol(HttpToolsProtocol):
     """Why the request is refused, if its head is not too long."""
 
     def data_received(self, data: bytes) -> None:
-        if self._is_refused:
+        if self.is_refused:
             self._lingered += len(data)
             if self._lingered > LINGER_BYTES:
                 self.transport.close()
             return
         super().data_received(data)
         self._head_bytes = self._head_bytes + len(data) if self._is_in_head else 0
-        if self._head_bytes > LONGEST_HEAD and not self._is_refused:
+        if self._head_bytes > LONGEST_HEAD and not self.is_refused:
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
@@ -73,6 +75,8 @@ class LimitedHeadProtocol(HttpToolsProtocol):
             self._stop("not_http")
         self._is_in_head = False
         super().on_headers_complete()
+        if self.cycle is not None:  # a WebSocket has none
+            self.cycle.transport = cast(Transport, _EndsAnswers(self, self.cycle))
 
     def on_body(self, body: bytes) -> None:
         self._pieces += 1
@@ -92,15 +96,27 @@ class LimitedHeadProtocol(HttpToolsProtocol):
             self._refuse(self._code or ("headers_too_large" if self._head_bytes > LONGEST_HEAD else "not_http"))
 
     def _refuse(self, code: str) -> None:
-        self._is_refused = True
+        self.is_refused = True
         refusal = http_problem(code, headers={"Connection": "close"})
         status = refusal.status_code
         head = b"".join(b"%s: %s\r\n" % header for header in refusal.raw_headers)
         phrase = HTTPStatus(status).phrase.encode()
         if not self.is_answering:
             self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, phrase, head, bytes(refusal.body)))
-        if self.transport.can_write_eof():
+        self._linger()
+
+    def end_answer(self, cycle: RequestResponseCycle) -> None:
+        """Close the connection after an answer. Who still sends the request must be able to read it."""
+        if cycle.more_body:
+            self.is_refused = True
+            self._linger()
+        else:
+            self.transport.close()
+
+    def _linger(self) -> None:
+        if self.transport.can_write_eof() and not self.transport.is_closing():
             self.transport.write_eof()
+            self.flow.resume_reading()
             self.loop.call_later(LINGER_SECONDS, self.transport.close)
         else:
             self.transport.close()
@@ -109,3 +125,17 @@ class LimitedHeadProtocol(HttpToolsProtocol):
     def is_answering(self) -> bool:
         """Whether an answer is half written: another one would be taken for its rest."""
         return self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
+
+
+class _EndsAnswers:
+    """The transport as uvicorn has it while it answers: it closes connections whether the request has come or not."""
+
+    def __init__(self, protocol: LimitedHeadProtocol, cycle: RequestResponseCycle) -> None:
+        self._protocol = protocol
+        self._cycle = cycle
+
+    def close(self) -> None:
+        self._protocol.end_answer(self._cycle)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._protocol.transport, name)

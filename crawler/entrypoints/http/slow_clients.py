@@ -94,7 +94,7 @@ class ImpatientProtocol(LimitedHeadProtocol):
 
     def _end(self, answer: bytes) -> None:
         self._stop_waiting()
-        if not self.is_answering:
+        if not self.is_answering and not self.is_refused:
             self.transport.write(answer)
         self.transport.close()
 

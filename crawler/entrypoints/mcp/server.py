@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
 
 from crawler import __version__
 from crawler.errors import PageNotFetched
@@ -57,8 +58,29 @@ def refusal(code: str, sentence: str) -> ToolError:
     return ToolError(sentence)
 
 
+class _Server(MCPServer):
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """A wrong argument is told in one sentence: the library tells it in several lines, with links."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as exc:
+            if not isinstance(exc.__cause__, ValidationError):
+                raise
+            raise ToolError(_wrong_argument(exc.__cause__)) from exc
+
+
+def _wrong_argument(found: ValidationError) -> str:
+    first = found.errors(include_url=False, include_context=False, include_input=False)[0]
+    name, words = ".".join(map(str, first["loc"])), first["msg"]
+    if first["type"] == "missing":
+        return f"The argument {name!r} is missing."
+    return f"The argument {name!r} is wrong: {words[:1].lower()}{words[1:]}."
+
+
 def make_server(call: CallService) -> MCPServer:
-    server = MCPServer("crawler", version=__version__, instructions=INSTRUCTIONS)
+    server = _Server("crawler", version=__version__, instructions=INSTRUCTIONS)
     _pages(server, call)
     _crawls(server, call)
     _stored(server, call)

@@ -4,7 +4,8 @@ Which rows are good: `new_entry` in `domain/acquisition/entries.py`. Files are r
 `warc_import.py` there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn, Protocol
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from crawler.domain.acquisition.entries import (
     new_entry,
 )
 from crawler.domain.acquisition.queue_csv import QueueCsv, Row
-from crawler.domain.acquisition.warc_import import QueueWarc, is_warc
+from crawler.domain.acquisition.warc_import import QueueWarc, TooLargeArchive, is_warc
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.project import ACQUISITION_ID
 from crawler.errors import Invalid
@@ -30,6 +31,8 @@ MOST_LISTED = 1000
 """Bad rows that are told one by one; the rest are only counted."""
 MOST_BAD = 50_000
 """A file with more is no list of URLs, and reading on would take minutes of everybody's time."""
+Turn = Callable[[], AbstractContextManager[None]]
+"""Around each short while of reading a file."""
 
 
 class EntryWriter(Protocol):
@@ -58,10 +61,19 @@ class FillQueue:
         return filling.end()
 
     def file(
-        self, project_id: UUID | None = None, *, category: str | None = None, priority: int = DEFAULT_PRIORITY
+        self,
+        project_id: UUID | None = None,
+        *,
+        category: str | None = None,
+        priority: int = DEFAULT_PRIORITY,
+        turn: Turn = nullcontext,
     ) -> "FilledFile":
-        """CSV or a web archive, as its first bytes say. Category and priority are those of an archive's URLs."""
-        return FilledFile(self._begin(project_id), category or "", str(priority))
+        """Somebody's CSV or web archive, as its first bytes say: an archive may have so many records and bytes.
+
+        Category and priority are those of an archive's URLs.
+        """
+        archive = QueueWarc(category or "", str(priority), is_bounded=True)
+        return FilledFile(self._begin(project_id), archive, turn)
 
     def whole_file(
         self,
@@ -71,7 +83,8 @@ class FillQueue:
         category: str | None = None,
         priority: int = DEFAULT_PRIORITY,
     ) -> ImportReport:
-        file = self.file(project_id, category=category, priority=priority)
+        """A file of whoever runs this process: an archive of any size."""
+        file = FilledFile(self._begin(project_id), QueueWarc(category or "", str(priority)))
         for piece in pieces:
             file.feed(piece)
         return file.end()
@@ -88,9 +101,11 @@ class FillQueue:
 class FilledFile:
     """A file on its way into the queue. What came before it broke off is there; the same file again adds the rest."""
 
-    def __init__(self, filling: "_Filling", category: str = "", priority: str = "") -> None:
+    def __init__(self, filling: "_Filling", archive: QueueWarc, turn: Turn = nullcontext) -> None:
         self._filling = filling
-        self._given = category, priority
+        self._archive = archive
+        """What reads the file if it is one."""
+        self._turn = turn
         self._head = b""
         self._reader: QueueCsv | QueueWarc | None = None
 
@@ -100,18 +115,38 @@ class FilledFile:
             if len(self._head) < _HEAD_BYTES:
                 return
             piece, self._reader = self._head, self._chosen()
-        for start in range(0, len(piece), _PIECE_BYTES):
-            self._filling.take(self._reader.feed(piece[start : start + _PIECE_BYTES]))
+        self._read(self._reader, piece)
 
     def end(self) -> ImportReport:
         if self._reader is None:
             self._reader = self._chosen()
-            self._filling.take(self._reader.feed(self._head))
+            self._read(self._reader, self._head)
         self._filling.take(self._reader.end())
         return self._filling.end()
 
     def _chosen(self) -> "QueueCsv | QueueWarc":
-        return QueueWarc(*self._given) if is_warc(self._head) else QueueCsv()
+        return self._archive if is_warc(self._head) else QueueCsv()
+
+    def _read(self, reader: QueueCsv | QueueWarc, data: bytes) -> None:
+        batches = _batches(reader, data)
+        try:
+            while True:
+                with self._turn():
+                    rows = next(batches, None)
+                if rows is None:
+                    return
+                self._filling.take(rows)
+        except TooLargeArchive as exc:
+            self._filling.break_off(f"{exc.message} {self._archive.records:,} records were read, and")
+
+
+def _batches(reader: QueueCsv | QueueWarc, data: bytes) -> Iterator[list[Row]]:
+    for start in range(0, len(data), _PIECE_BYTES):
+        piece = data[start : start + _PIECE_BYTES]
+        if isinstance(reader, QueueCsv):
+            yield reader.feed(piece)
+        else:
+            yield from reader.feed(piece)
 
 
 class _Filling:
@@ -129,18 +164,19 @@ class _Filling:
                 if len(self._problems) < MOST_LISTED:
                     self._problems.append(row)
                 if self._bad > MOST_BAD:
-                    self._break_off(row)
+                    self.break_off(
+                        f"More than {MOST_BAD:,} rows cannot be read, the last one in line {row.line:,}: {row.reason}",
+                        "; mend the file and send it again",
+                    )
             else:
                 self._waiting.append(row)
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._write()
 
-    def _break_off(self, row: RowProblem) -> NoReturn:
+    def break_off(self, words: str, advice: str = "") -> NoReturn:
+        """What was read before is there."""
         self._write()
-        raise Invalid(
-            f"More than {MOST_BAD:,} rows cannot be read, the last one in line {row.line:,}: {row.reason} "
-            f"{self._added:,} URLs before it were added; mend the file and send it again."
-        )
+        raise Invalid(f"{words} {self._added:,} URLs before it were added{advice}.")
 
     def end(self) -> ImportReport:
         self._write()

@@ -15,6 +15,7 @@ from crawler.domain.clock import Clock
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Kind
 from crawler.domain.hosts.logins import WAIT_SECONDS, Login, LoginTurn, SignedOut, cookie_header
+from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest
 from crawler.domain.urls.url import parse
@@ -30,12 +31,19 @@ as it is: not every page has it."""
 log = telemetry.logger(__name__)
 
 
+def why_untried(result: RenderedPage) -> str:
+    """What kept a page from signing in, though nothing speaks against the login."""
+    reason = Reason.RENDER_UNAVAILABLE if result.unshown else result.failure
+    why = f"HTTP {result.status}" if reason is None and result.status else name_of(reason or Reason.RENDER_FAILED)
+    return f"Signing in could not be tried: {why}."
+
+
 class Logins(Protocol):
     def take_turn(self, project_id: UUID, origin: str, crawl_id: UUID, now: datetime) -> LoginTurn | None: ...
     def find_session(self, project_id: UUID, origin: str) -> str: ...
     def keep(self, project_id: UUID, origin: str, session: str, now: datetime) -> None: ...
     def fail(self, project_id: UUID, origin: str, problem: str) -> None: ...
-    def give_up_turn(self, project_id: UUID, origin: str) -> None: ...
+    def give_up_turn(self, project_id: UUID, origin: str, problem: str) -> None: ...
     def lose(self, project_id: UUID, origin: str, session_at: datetime | None) -> None: ...
 
 
@@ -88,7 +96,7 @@ class UseLogins:
             self._logins.fail(project_id, origin, result.login_problem)
             self._refuse(settled, result.login_problem)
             return True
-        self._logins.give_up_turn(project_id, origin)
+        self._logins.give_up_turn(project_id, origin, why_untried(result))
         return False
 
     def _came_back(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, login: Login) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from crawler.adapters.acquisition.queue_claims import QueueClaims
+from crawler.domain.acquisition import warc_import
 from crawler.domain.acquisition.entries import ACQUISITION_NAME, Chosen, EntryStatus, QueueFilter
 from crawler.domain.acquisition.entry_choices import BulkAction, Sort
 from crawler.domain.crawls.crawl import CrawlStatus
@@ -422,3 +423,14 @@ def test_a_file_that_is_no_list_is_not_read_to_its_end(queue: Queue, monkeypatch
     with pytest.raises(Invalid, match=r"More than 10 rows cannot be read, the last one in line 13: The URL must"):
         queue.tools.acquisition.fill_queue.whole_file([rows])
     assert list(queue.entries()) == ["http://a.test/"]
+
+
+def test_an_archive_that_is_too_large_is_not_read_to_its_end(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records of no kind give no bad row, and take time all the same: what was good before is there."""
+    monkeypatch.setattr(warc_import, "MOST_RECORDS", 10)
+    page = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nContent-Length: 0\r\n\r\n"
+    archive = page + b"WARC/1.0\r\nContent-Length: 0\r\n\r\n" * 100
+    with pytest.raises(Invalid, match=r"split it .* 10 records were read, and 1 URLs before it were added\.$"):
+        queue.tools.acquisition.fill_queue.file().feed(archive)
+    assert list(queue.entries()) == ["http://a.test/"]
+    assert queue.tools.acquisition.fill_queue.whole_file([archive]).duplicates == 1, "one's own may be of any size"

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from crawler.adapters.postgres.login_store import LoginStore
 from crawler.domain.crawls.frontier import Lane
-from crawler.domain.hosts.logins import LoginState
+from crawler.domain.hosts.logins import MOST_SIGN_INS, LoginState
 from crawler.domain.ids import new_id
 from tests.integration.api.conftest import Service
 
@@ -106,3 +106,28 @@ def test_sessions_that_end_by_themselves_are_renewed_in_a_long_crawl_and_others_
 
     assert all(signs_in(timedelta(hours=hours)) for hours in range(8))
     assert [signs_in(timedelta(hours=9, seconds=second)) for second in range(4)] == [True, True, True, False]
+
+
+def test_a_login_that_could_not_be_tried_says_so_until_somebody_signs_in(service: Service) -> None:
+    project_id, tools = service.project()["id"], service.engine.tools
+    path = f"/projects/{project_id}/logins"
+    service("PUT", path, json=login())
+    now, crawl, store = tools.clock(), new_id(1), tools.logins
+
+    def shown() -> tuple[str, str | None]:
+        (one,) = service.get(path)["items"]
+        return one["state"], one["problem"]
+
+    for _ in range(MOST_SIGN_INS):
+        turn = store.take_turn(project_id, ORIGIN, crawl, now)
+        assert turn is not None
+        assert turn.login is not None, "nothing speaks against the login"
+        store.give_up_turn(project_id, ORIGIN, "No answer.")
+        assert shown() == ("untried", "No answer.")
+    assert store.take_turn(project_id, ORIGIN, crawl, now) == (None, "No answer."), "often enough in one crawl"
+    assert shown() == ("failed", "No answer.")
+    store.take_turn(project_id, ORIGIN, new_id(2), now)
+    store.give_up_turn(project_id, ORIGIN, "No browser.")
+    assert shown() == ("failed", "No answer."), "why it failed is worth more"
+    store.keep(project_id, ORIGIN, "{}", now)
+    assert shown() == ("signed_in", None)

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -107,6 +108,16 @@ def test_bulk_changes_need_to_be_told_which(service: Service) -> None:
         "next_after": None,
     }
     assert len(urls(service)) == 3
+
+
+def test_files_are_read_one_at_a_time_and_half_of_the_time_none() -> None:
+    """Whoever reads keeps every other request from its turn."""
+    began, worked = time.monotonic(), time.thread_time()
+    for _ in range(5):
+        with limits.import_turn():
+            assert not limits._reading.acquire(blocking=False)
+            sum(range(200_000))
+    assert time.monotonic() - began > 1.8 * (time.thread_time() - worked)
 
 
 def test_only_so_many_files_are_read_at_once_and_few_of_one_caller(service: Service) -> None:

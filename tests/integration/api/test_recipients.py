@@ -1,6 +1,7 @@
 """Recipients over HTTP."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -55,3 +56,16 @@ def test_a_page_is_muted_and_told_again(service: Service) -> None:
     assert (whole.status_code, "its muted_until" in whole.text) == (422, True)
     assert service("DELETE", f"{path}/{longer['id']}").status_code == 204
     assert service("DELETE", f"{path}/{longer['id']}").status_code == 404
+
+
+def test_only_a_rule_of_the_project_is_muted(service: Service) -> None:
+    project, other = (f"/projects/{service.project(name=name)['id']}" for name in ("One", "Other"))
+    own, foreign = (
+        service("POST", f"{path}/watch-rules", json={"watch": [".price"]}).json()["id"] for path in (project, other)
+    )
+    until = "2036-01-01T00:00:00Z"
+    for rule in (foreign, str(UUID(int=7))):
+        refused = service("POST", f"{project}/mutes", json={"rule": rule, "until": until})
+        assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    assert service.get(f"{project}/mutes")["items"] == []
+    assert service("POST", f"{project}/mutes", json={"rule": own, "until": until}).status_code == 201

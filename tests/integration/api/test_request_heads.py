@@ -95,3 +95,33 @@ def test_what_is_sent_after_the_answer_is_not_read_for_ever() -> None:
         assert answered(client)[0] == 401
         with pytest.raises(OSError):  # noqa: PT011 - a closed connection has several names
             client.sendall(LINES * 100)
+
+
+@pytest.mark.parametrize("connection", [b"close", b"keep-alive"])
+def test_who_is_refused_while_sending_a_file_gets_the_answer_and_no_reset(connection: bytes) -> None:
+    """Most programs send all of it before they look at what was answered."""
+    size = LINGER_BYTES // 2
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nConnection: %s\r\nContent-Length: %d\r\n\r\n" % (connection, size)
+    with impatient(refusing) as port, connected(port, head) as client:
+        time.sleep(0.2)  # the answer is there before
+        for _ in range(16):
+            client.sendall(b"x" * (size // 16))
+        assert answered(client)[0] == 401
+
+
+def test_who_is_refused_and_sends_for_ever_is_cut_off() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1000000000\r\n\r\n"
+    with impatient(refusing) as port, connected(port, head) as client, pytest.raises(OSError):  # noqa: PT011 - several
+        client.sendall(b"x" * 10 * LINGER_BYTES)
+
+
+def test_who_was_refused_and_still_sends_makes_room_for_others() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 10000\r\n\r\n"
+    with (
+        impatient(refusing, most_connections=2) as port,
+        connected(port, head) as first,
+        connected(port, head) as next_,
+    ):
+        assert [answered(client)[0] for client in (first, next_)] == [401, 401]
+        with connected(port, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n") as third:
+            assert answered(third)[0] == 401

@@ -167,7 +167,8 @@ def test_an_outage_says_nothing_about_the_login(two_lanes: TwoLanes, site: Login
     project_id = give_login(two_lanes, site)
     site.down = True
     crawl(two_lanes, project_id)
-    assert login_of(two_lanes, project_id).state == LoginState.UNTRIED
+    found = login_of(two_lanes, project_id)
+    assert (found.state, found.problem) == (LoginState.UNTRIED, "Signing in could not be tried: HTTP 500.")
 
 
 @pytest.mark.slow

@@ -242,3 +242,22 @@ def test_what_makes_no_sense_is_an_error_with_a_sentence(agent: Agent) -> None:
         told = f"Error: {group.exceptions[0]}"
     assert told.startswith("Error")
     assert agent.engine.rows("SELECT 1 FROM projects UNION SELECT 1 FROM crawl_jobs") == []
+
+
+@BY_HTTP
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "The argument 'url' is missing."),
+        ({"url": 7}, "The argument 'url' is wrong: input should be a valid string."),
+        ({"url": "http://a.test/", "max_age_seconds": "\x1b[2J"}, "The argument 'max_age_seconds' is wrong: "),
+    ],
+    ids=["missing", "no text", "no number"],
+)
+def test_an_argument_that_is_missing_or_wrong_is_named_in_one_sentence(
+    agent: Agent, given: dict[str, Any], words: str
+) -> None:
+    (told,) = agent(("scrape_page", given))
+    assert told.startswith(f"Error: {words}")
+    assert "\n" not in told
+    assert "pydantic" not in told

@@ -3,6 +3,7 @@
 import gzip
 import io
 import time
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from crawler.domain.acquisition import warc_import
 from crawler.domain.acquisition.entries import NewEntry, RowProblem
-from crawler.domain.acquisition.warc_import import QueueWarc
+from crawler.domain.acquisition.warc_import import QueueWarc, TooLargeArchive
 from crawler.errors import Invalid
 
 URLS = [f"https://example.org/{number}" for number in range(5)]
@@ -35,7 +37,7 @@ def archive(*urls: str, packed: bool = True, body: bytes = b"<p>Text</p>\r\n\r\n
 
 def read(data: bytes, size: int = 1000, **given_: Any) -> list[NewEntry | RowProblem]:
     reader = QueueWarc(**given_)
-    rows = [row for at in range(0, len(data), size) for row in reader.feed(data[at : at + size])]
+    rows = [row for at in range(0, len(data), size) for some in reader.feed(data[at : at + size]) for row in some]
     return rows + reader.end()
 
 
@@ -62,7 +64,7 @@ def test_a_large_record_is_passed_over_without_being_kept() -> None:
     largest = 0
     rows: list[NewEntry | RowProblem] = []
     for at in range(0, len(data), 10_000):
-        rows += reader.feed(data[at : at + 10_000])
+        rows += chain(*reader.feed(data[at : at + 10_000]))
         largest = max(largest, len(reader._held))
     assert urls(rows + reader.end()) == ["https://example.org/a", URLS[1]]
     assert largest < 200_000
@@ -165,10 +167,11 @@ def test_headings_that_never_end_are_passed_over_in_a_time_that_grows_with_the_f
     """Each might be the beginning of a record; a record after them counts."""
     good = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: 0\r\n\r\n"
     data = b"WARC/1.0\r\n" + b"WARC/1.0\n" * 200_000 + b"x" * 70_000 + b"\n" + good
-    file, rows = QueueWarc(), []
+    file = QueueWarc()
+    rows: list[NewEntry | RowProblem] = []
     began = time.process_time()
     for at in range(0, len(data), 65_536):
-        rows += file.feed(data[at : at + 65_536])
+        rows += chain(*file.feed(data[at : at + 65_536]))
     rows += file.end()
     assert time.process_time() - began < 3
     assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]
@@ -179,7 +182,7 @@ def test_a_heading_near_the_end_of_a_broken_one_counts() -> None:
     good = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n" + b"X: y\r\n" * 1000
     data = b"WARC/1.0\r\n" + b"y" * 63_000 + b"\n" + good + b"Content-Length: 0\r\n\r\n"
     file = QueueWarc()
-    rows = [*file.feed(data), *file.end()]
+    rows = [*chain(*file.feed(data)), *file.end()]
     assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]
 
 
@@ -193,3 +196,54 @@ def test_an_archive_that_unpacks_to_very_many_times_its_size_is_refused_soon() -
 def test_an_archive_of_pages_that_are_packed_well_is_no_bomb() -> None:
     body = b"<p>The same again and again.</p>" * 2**15  # 1 MB, packed to a three-hundredth
     assert urls(read(archive(*URLS, body=body), 65_536)) == URLS
+
+
+EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n"
+"""A record of no kind: it gives no row."""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        EMPTY * 300,
+        gzip.compress(EMPTY * 300),
+        gzip.compress(EMPTY) + gzip.compress(b"") * 300,
+        EMPTY + b"WARC/1.0\r\n" * 7_000,
+        EMPTY + b"garbage" * 50_000,
+    ],
+    ids=["plain", "packed", "empty parts", "headings without an end", "garbage"],
+)
+def test_the_records_of_an_archive_are_bounded_whatever_they_are(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warc_import, "MOST_RECORDS", 200)
+    with pytest.raises(TooLargeArchive, match=r"more than .* records or other parts: split it"):
+        read(data, is_bounded=True)
+    read(data)
+
+
+def test_the_unpacked_bytes_of_an_archive_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warc_import, "MOST_UNPACKED", 100_000)
+    data = archive(*URLS, body=b"x" * 30_000)
+    with pytest.raises(TooLargeArchive, match=r"unpacks to more than .* GiB: split it"):
+        read(data, is_bounded=True)
+    assert urls(read(data)) == URLS
+
+
+def test_a_gigabyte_of_pages_keeps_the_bounds() -> None:
+    assert warc_import.MOST_RECORDS > 3 * 300_000
+    assert warc_import.MOST_UNPACKED > 3 * 10 * 2**30
+
+
+def test_no_more_than_a_short_while_of_work_is_done_at_once() -> None:
+    """However much of it is packed into a piece."""
+    batches = QueueWarc().feed(gzip.compress(b"WARC/1.0\n\n" * 100_000))
+    assert max(map(len, batches)) < 7_000
+
+
+def test_reading_many_records_from_one_piece_takes_a_time_that_grows_with_them() -> None:
+    took = []
+    for number in (20_000, 80_000):
+        reader, began = QueueWarc(), time.process_time()
+        assert not [*chain(*reader.feed(EMPTY * number)), *reader.end()]
+        took.append(time.process_time() - began)
+        assert reader.records == number
+    assert took[1] < 10 * took[0]

@@ -47,6 +47,11 @@ def test_every_kind_has_a_heading_and_every_problem_a_sentence(kind: FindingKind
     assert all(problem_meaning(kind, problem).endswith(".") for problem in problems)
 
 
+@pytest.mark.parametrize("kind", FindingKind)
+def test_a_problem_of_a_newer_service_has_a_sentence(kind: FindingKind) -> None:
+    assert problem_meaning(kind, "invented\x1b[2J") == r"This version knows no words for 'invented\x1b[2J'."
+
+
 def test_kinds_come_in_reading_order_and_all_when_none_is_named() -> None:
     assert finding_kinds(["orphan", "slow", "slow"]) == (FindingKind.SLOW, FindingKind.ORPHAN)
     assert finding_kinds([]) == tuple(FindingKind)

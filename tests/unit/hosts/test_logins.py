@@ -1,9 +1,14 @@
 """Logins: what can be stored, and which cookies of a session are sent where."""
 
+from typing import Any
+
 import pytest
 
 from crawler.domain.crawls.page_steps import InvalidSteps
 from crawler.domain.hosts.logins import cookie_header
+from crawler.domain.reasons import Reason
+from crawler.domain.rendering.rendered_page import RenderedPage, RenderRequest
+from crawler.handlers.engine.use_logins import why_untried
 from crawler.handlers.hosts.manage_logins import checked_login
 
 STEPS = ("open https://example.org/in", "fill #user from user")
@@ -36,3 +41,17 @@ def test_cookies_go_where_a_browser_would_send_them(url: str, sent: str) -> None
         {"name": "safe", "value": "4", "domain": "a.example.org", "path": "/", "secure": True},
     ]
     assert cookie_header({"cookies": cookies}, url) == sent
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        ({"failure": Reason.TIMEOUT}, "no answer in time"),
+        ({"failure": Reason.PROTOCOL, "unshown": True}, "no browser to render it"),
+        ({"status": 503}, "HTTP 503"),
+        ({}, "rendering failed"),
+    ],
+)
+def test_what_kept_a_page_from_signing_in_is_said(came: dict[str, Any], words: str) -> None:
+    page = RenderedPage(RenderRequest("http://a.test/"), "http://a.test/", **came)
+    assert why_untried(page) == f"Signing in could not be tried: {words}."

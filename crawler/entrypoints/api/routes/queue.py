@@ -32,7 +32,7 @@ from crawler.domain.acquisition.queue_csv import as_csv
 from crawler.entrypoints.http.access import Tools
 from crawler.entrypoints.http.auth import WholeSystem
 from crawler.entrypoints.http.cursors import Cursor, Limit, decode_queue_place, encode, listed
-from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS, one_import
+from crawler.entrypoints.http.limits import BULK_SECONDS, MOST_QUEUE_URLS, import_turn, one_import
 from crawler.entrypoints.http.problems import problems
 from crawler.entrypoints.http.shapes import LAST_ID, Body, Flag, Listed, Text, Wire
 from crawler.entrypoints.http.streaming import stream
@@ -181,7 +181,7 @@ async def import_queue(
         raise Invalid("Send the file itself as the body (text/csv), not a form.")
     with one_import():
         file = await run_in_threadpool(
-            tools.acquisition.fill_queue.file, project_id, category=category, priority=priority
+            tools.acquisition.fill_queue.file, project_id, category=category, priority=priority, turn=import_turn
         )
         try:
             async for piece in request.stream():

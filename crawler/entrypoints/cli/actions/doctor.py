@@ -6,7 +6,6 @@ The checks are in `entrypoints/doctor.py`.
 import json
 from contextlib import suppress
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from crawler.adapters.postgres.secret_key_owner import claim_secret_key
 from crawler.bootstrap import build, with_servers
 from crawler.config import Settings, load_settings
 from crawler.entrypoints.cli.error_exit import quiet_logs
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.entrypoints.cli.screen.terminal import console
 from crawler.entrypoints.doctor import Check, diagnose, told
 from crawler.errors import CrawlerError
@@ -28,7 +28,7 @@ def print_diagnosis(*, fix: bool, new_secret_key: bool, as_json: bool) -> bool:
     checks = _checks(load_settings(), fix=fix, new_secret_key=new_secret_key)
     healthy = all(check.ok or not check.required for check in checks)
     if as_json:
-        typer.echo(json.dumps({"ok": healthy, "checks": [check._asdict() for check in checks]}, indent=2))
+        echo(json.dumps({"ok": healthy, "checks": [check._asdict() for check in checks]}, indent=2))
     else:
         console().print(_table(checks))
     return healthy

@@ -7,8 +7,6 @@ The view is in `entrypoints/cli/screen/live_view.py`; of a service elsewhere:
 import json
 import time
 
-import typer
-
 from crawler.adapters.operating.event_stream import Event
 from crawler.bootstrap import App
 from crawler.config import load_settings
@@ -21,6 +19,7 @@ from crawler.entrypoints.cli.screen.closing_words import check_completed, show_s
 from crawler.entrypoints.cli.screen.crawl_snapshot import SnapshotReader
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
 from crawler.entrypoints.cli.watching.remote_watch import watch_there
@@ -59,7 +58,7 @@ def _print_events(tools: App, crawl: CrawlJob) -> None:
     """
     for events in tools.events.follow(crawl.id, wait_seconds=WAIT_SECONDS):
         for event in events or ():
-            typer.echo(_line(event))
+            echo(_line(event))
             if event.type == "completed":
                 return
         if events is None and tools.store.get_crawl(crawl.id).status.is_over:

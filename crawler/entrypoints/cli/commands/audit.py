@@ -10,6 +10,7 @@ import typer
 
 from crawler.entrypoints.cli.backend.naming import open_crawl
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def audit(
         hosts = backend.audit(crawl_id)
     violations = sum(host.violations for host in hosts)
     if as_json:
-        typer.echo(json.dumps({"violations": violations, "hosts": [host._asdict() for host in hosts]}, indent=2))
+        echo(json.dumps({"violations": violations, "hosts": [host._asdict() for host in hosts]}, indent=2))
     else:
         _show(hosts, violations)
     if violations:

@@ -11,6 +11,7 @@ from crawler.domain.notices.schedule_choices import MOST_CRAWLS, NotifyOn
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -65,7 +66,7 @@ def backtest(
         trials = backend.backtest(project_id, rules)
     if as_json:
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     _show(trials)
 

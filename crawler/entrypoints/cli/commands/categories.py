@@ -11,6 +11,7 @@ from uuid import UUID
 import typer
 
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -52,7 +53,7 @@ def list_categories(as_json: AsJson = False) -> None:
         found = backend.categories.list_all()
     if as_json:
         shown = {"categories": [category.model_dump(mode="json") for category in found]}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
     elif found:
         print_rows(console(), HEADINGS, map(_row, found), right=("entries", "extractions"))
     else:
@@ -110,7 +111,7 @@ def try_category(
     with open_backend() as backend:
         trial = backend.categories.try_on(name, selectors, **_page(page))
     if as_json:
-        typer.echo(trial.model_dump_json(indent=2))
+        echo(trial.model_dump_json(indent=2))
     else:
         _show_trial(trial)
 
@@ -174,7 +175,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _show(found: CategoryShown, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        echo(found.model_dump_json(indent=2))
         return
     screen = console()
     pairs = [("category", found.name), ("entries", f"{found.entries:,}"), ("extractions", f"{found.extractions:,}")]

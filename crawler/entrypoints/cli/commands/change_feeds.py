@@ -6,6 +6,7 @@ import typer
 
 from crawler.entrypoints.cli.backend.naming import named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 
 change_feeds = typer.Typer(no_args_is_help=True)
@@ -19,7 +20,7 @@ def create(project: Project = None, tag: Tag = "") -> None:
     """Make the address of a feed, of all projects unless one or a tag is named. It is shown once."""
     named = _checked(project, tag)
     with open_backend() as backend:
-        typer.echo(backend.create_change_feed(named_or_none(backend, project), named))
+        echo(backend.create_change_feed(named_or_none(backend, project), named))
 
 
 @change_feeds.command()
@@ -28,7 +29,7 @@ def revoke(project: Project = None, tag: Tag = "") -> None:
     named = _checked(project, tag)
     with open_backend() as backend:
         backend.revoke_change_feed(named_or_none(backend, project), named)
-    typer.echo("Revoked.")
+    echo("Revoked.")
 
 
 def _checked(project: str | None, tag: str) -> str:

@@ -13,6 +13,7 @@ import typer
 from crawler.entrypoints.cli.backend.naming import crawl_named
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid, NotFound
 from crawler.lazy_module import on_first_use
 
@@ -86,7 +87,7 @@ def changes(
         scheduled = as_json or _is_scheduled(backend, crawl.project_id)
     if as_json:
         row = found.model_copy(update={"texts": texts}).model_dump(mode="json", by_alias=True)
-        typer.echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
+        echo(json.dumps({**row, "diffs": [_row(each) for each in compared]}, indent=2))
     else:
         for note in notes:
             console().print(clean(note), style="yellow", soft_wrap=True)

@@ -13,6 +13,7 @@ import typer
 from crawler.entrypoints.cli.backend.naming import open_crawl, project_named
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName, ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import LazyModule, on_first_use
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def status(named: CrawlName = LATEST, as_json: AsJson = False) -> None:
         queued = backend.queued(crawl)
     if as_json:
         row = crawl.model_dump(mode="json", exclude={"config", "change_summary"})
-        typer.echo(json.dumps({**row, "queued": queued}, indent=2))
+        echo(json.dumps({**row, "queued": queued}, indent=2))
         return
     print_pairs(console(), crawl_lines(crawl, queued, datetime.now(UTC)))
     after_crawl(crawl, named)
@@ -60,10 +61,10 @@ def list_crawls(
     with open_backend() as backend:
         found = backend.list_crawls(project_named(backend, project)) if project else backend.newest_crawls(MOST_CRAWLS)
     if as_json:
-        typer.echo(json.dumps([_shown(crawl) for crawl in found], indent=2))
+        echo(json.dumps([_shown(crawl) for crawl in found], indent=2))
         return
     if not found:
-        typer.echo("This project has not been crawled yet." if project else "There is no crawl yet.")
+        echo("This project has not been crawled yet." if project else "There is no crawl yet.")
         return
     headings = ("id", "type", "status", "pages", "failed", "skipped", "started", "website")[: 7 if project else 8]
     rows = (_row(crawl)[: len(headings)] for crawl in found)
@@ -88,7 +89,7 @@ def cancel(named: CrawlName) -> None:
     """End a crawl now; its pages are kept."""
     with open_crawl(named) as (backend, crawl_id):
         crawl = backend.cancel(crawl_id)
-    typer.echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
+    echo(f"Crawl {crawl_id} is cancelled after {count(crawl.pages_crawled, 'page')}.")
 
 
 @crawls.command()
@@ -96,7 +97,7 @@ def pause(named: CrawlName) -> None:
     """Start no request until it is resumed."""
     with open_crawl(named) as (backend, crawl_id):
         backend.pause(crawl_id)
-    typer.echo(f"Crawl {crawl_id} is paused.")
+    echo(f"Crawl {crawl_id} is paused.")
 
 
 @crawls.command()
@@ -104,7 +105,7 @@ def resume(named: CrawlName) -> None:
     """Go on with a paused crawl."""
     with open_crawl(named) as (backend, crawl_id):
         backend.resume(crawl_id)
-    typer.echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
+    echo(f"Crawl {crawl_id} goes on where workers run ('crawler up', or the same 'crawler run').")
 
 
 @crawls.command("retry-failed")
@@ -113,17 +114,17 @@ def retry_failed(named: CrawlName) -> None:
     with open_crawl(named) as (backend, crawl_id):
         retried = backend.retry_failed(crawl_id)
     if retried.urls == 0:
-        typer.echo(f"Nothing failed in crawl {crawl_id}.")
+        echo(f"Nothing failed in crawl {crawl_id}.")
     else:
         verb = "is" if retried.urls == 1 else "are"
-        typer.echo(f"{count(retried.urls, 'URL')} {verb} queued again in crawl {retried.crawl_id}.")
+        echo(f"{count(retried.urls, 'URL')} {verb} queued again in crawl {retried.crawl_id}.")
 
 
 def rebuild_frontier(named: CrawlName) -> None:
     """Fill a running crawl's frontier in Redis anew, from Postgres alone."""
     with open_crawl(named) as (backend, crawl_id):
         queued = backend.rebuild_frontier(crawl_id)
-    typer.echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")
+    echo(f"The frontier of crawl {crawl_id} is rebuilt: {queued} URLs wait.")
 
 
 @crawls.command(short_help="Look on until it is over.")

@@ -12,6 +12,7 @@ import typer
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import read_secret
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -45,7 +46,7 @@ def list_credentials(project: ProjectName, as_json: AsJson = False) -> None:
         found = backend.list_credentials(project_id)
     if as_json:
         rows = [{**one._asdict(), "updated_at": one.updated_at.isoformat()} for one in found]
-        typer.echo(json.dumps({"credentials": rows}, indent=2))
+        echo(json.dumps({"credentials": rows}, indent=2))
     elif found:
         print_rows(console(), HEADINGS, map(_row, found))
     else:

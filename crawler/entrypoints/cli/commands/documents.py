@@ -10,6 +10,7 @@ import typer
 from crawler.domain.documents.search_limits import LONGEST_QUERY, MOST_HITS
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -43,7 +44,7 @@ def documents(
         counts = backend.documents.counts(project_id)
     if as_json:
         shown = {"counts": counts._asdict(), "documents": [document.model_dump(mode="json") for document in found]}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     screen = console()
     if found:
@@ -89,7 +90,7 @@ def search(
         searched = bool(answer.hits) or any(backend.documents.counts(project_id))
     if as_json:
         shown = {"mode": answer.mode, "note": answer.note, "hits": [hit.model_dump(mode="json") for hit in answer.hits]}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     screen = console()
     if not answer.hits:

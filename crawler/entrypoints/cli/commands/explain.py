@@ -10,17 +10,18 @@ import typer
 
 from crawler.entrypoints.cli.backend.naming import open_crawl
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
-    from rich.console import Console
     from rich.table import Table
 
     from crawler.domain.engine.ledger import Source
     from crawler.domain.explaining.url_explanation import PRIORITY_WORDS, SOURCE_WORDS, Attempt, Explanation
     from crawler.domain.urls.typed_url import typed_page
     from crawler.entrypoints.cli.screen.next_step import command_line
+    from crawler.entrypoints.cli.screen.stderr import Stderr
     from crawler.entrypoints.cli.screen.terminal import clean, console, moment
     from crawler.entrypoints.cli.screen.terminal_text import count, duration
 
@@ -37,10 +38,10 @@ def explain(
         is_url = bool({".", "/"} & set(named))
         example = command_line("explain", *((LATEST, named) if is_url else (named, "/prices")))
         raise Invalid(f"{'A project or crawl' if is_url else 'The URL'} is missing; write '{example}', say.")
-    with open_crawl(named) as (backend, crawl_id), Console(stderr=True).status("Looking through the crawl's pages …"):
+    with open_crawl(named) as (backend, crawl_id), Stderr().status("Looking through the crawl's pages …"):
         found = backend.explain(crawl_id, typed_page(url, backend.get_crawl(crawl_id).seed_url))
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        echo(found.model_dump_json(indent=2))
         return
     screen = console()
     screen.print(clean(found.url), style="bold", soft_wrap=True)

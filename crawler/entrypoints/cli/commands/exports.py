@@ -13,6 +13,7 @@ from crawler.adapters.pages.export_files import ExportPlace, Folder
 from crawler.entrypoints.cli.backend.naming import open_crawl
 from crawler.entrypoints.cli.input.export_place import export_place
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import NotFound
 from crawler.lazy_module import LazyModule, on_first_use
 
@@ -54,7 +55,7 @@ def export(
         crawl_id = crawl.id
         files = backend.export(crawl_id, output, chosen)
     if as_json:
-        typer.echo(json.dumps({"crawl_id": str(crawl_id), "files": [each.file for each in files]}))
+        echo(json.dumps({"crawl_id": str(crawl_id), "files": [each.file for each in files]}))
     else:
         local_exports.tell_files(files)
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -40,7 +41,7 @@ def list_hosts(
         found = backend.list_hosts(limit)
     if as_json:
         dumped = [host.model_dump(mode="json", exclude={"robots", "waiting"}) for host in found.hosts]
-        typer.echo(json.dumps({"total": found.total, "hosts": dumped}, indent=2))
+        echo(json.dumps({"total": found.total, "hosts": dumped}, indent=2))
         return
     screen = console()
     if not found.hosts:
@@ -59,7 +60,7 @@ def show(host: Host, as_json: AsJson = False) -> None:
     with open_backend() as backend:
         found = backend.get_host(name)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        echo(found.model_dump_json(indent=2))
         return
     rows = Table(box=None, show_header=False, pad_edge=False)
     rows.add_column(style="dim", no_wrap=True)
@@ -77,7 +78,7 @@ def pause(host: Host) -> None:
     name = host_name(host)
     with open_backend() as backend:
         backend.pause_host(name)
-    typer.echo(f"{name} is paused; 'crawler host resume {name}' lets requests go there again.")
+    echo(f"{name} is paused; 'crawler host resume {name}' lets requests go there again.")
 
 
 @hosts.command()
@@ -86,7 +87,7 @@ def resume(host: Host) -> None:
     name = host_name(host)
     with open_backend() as backend:
         backend.resume_host(name)
-    typer.echo(f"{name} is asked again, as politely as ever.")
+    echo(f"{name} is asked again, as politely as ever.")
 
 
 @hosts.command(context_settings={"ignore_unknown_options": True})  # so that -5 is read as a number, not as an option
@@ -98,7 +99,7 @@ def delay(
     with open_backend() as backend:
         backend.delay_host(name, checked_delay(seconds))
     told = f"at least {duration(seconds)} apart" if seconds else "as far apart as projects and the host itself ask for"
-    typer.echo(f"Requests to {name} are {told}.")
+    echo(f"Requests to {name} are {told}.")
 
 
 def _row(host: HostOverview) -> list[str | Text]:

@@ -11,6 +11,7 @@ import typer
 from crawler.domain.key_scopes import LONGEST_NAME, Scope
 from crawler.entrypoints.cli.backend.naming import id_named, project_named
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -41,7 +42,7 @@ def create(
     with open_backend() as backend:
         only = tuple(project_named(backend, each) for each in project) if project else None
         key_id, secret = backend.create_key(name, scope, only)
-    typer.echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
+    echo(json.dumps({"id": str(key_id), "key": secret}) if as_json else secret)
 
 
 @keys.command("list")
@@ -51,10 +52,10 @@ def list_keys(as_json: AsJson = False) -> None:
         found = backend.list_keys()
     if as_json:
         rows = [key.model_dump(mode="json", exclude={"key_hash"}) for key in found]
-        typer.echo(json.dumps(rows, indent=2))
+        echo(json.dumps(rows, indent=2))
         return
     if not found:
-        typer.echo("There is no key yet; 'crawler key create NAME' makes one.")
+        echo("There is no key yet; 'crawler key create NAME' makes one.")
         return
     print_rows(console(), ("id", "name", "begins with", "scope", "made", "revoked"), map(_row, found))
 
@@ -71,4 +72,4 @@ def revoke(key: Annotated[str, typer.Argument(metavar="KEY", help="Its name, or 
         unrevoked = (one for one in backend.list_keys() if one.revoked_at is None)
         key_id = id_named(key, "key", "crawler key list", unrevoked)
         backend.revoke_key(key_id)
-    typer.echo(f"Key {key_id} is revoked.")
+    echo(f"Key {key_id} is revoked.")

@@ -13,6 +13,7 @@ import typer
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import from_environment, from_file, read_secret
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -45,7 +46,7 @@ def list_logins(
     with open_project(project) as (backend, project_id):
         found = backend.logins.list(project_id)
     if as_json:
-        typer.echo(json.dumps([one._asdict() for one in found], default=str, indent=2))
+        echo(json.dumps([one._asdict() for one in found], default=str, indent=2))
     elif found:
         print_rows(console(), HEADINGS, map(_row, found))
     else:

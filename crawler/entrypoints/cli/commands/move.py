@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Conflict, SettingsError
 from crawler.lazy_module import on_first_use
 
@@ -62,25 +63,25 @@ def _move_servers(to_database: str, to_redis: str | None) -> None:
     with local_session() as tools:
         target = connect(aims.database_url.get_secret_value(), 1, "--to-database")
         try:
-            moved = move_database(tools.database, target, lambda name: typer.echo(f"  {name}", err=True))
+            moved = move_database(tools.database, target, lambda name: echo(f"  {name}", err=True))
         finally:
             target.dispose()
         key_file = secret_key_file(tools.settings)
-    typer.echo(f"{moved.rows} rows of {moved.tables} tables were copied and counted.")
-    typer.echo("Redis needs no copy: what it holds is made anew from Postgres.")
+    echo(f"{moved.rows} rows of {moved.tables} tables were copied and counted.")
+    echo("Redis needs no copy: what it holds is made anew from Postgres.")
     secret = "CRAWLER_SECRET_KEY as it is" if aims.secret_key else f"CRAWLER_SECRET_KEY to the text in {key_file}"
-    typer.echo(f"On every machine, set CRAWLER_DATABASE_URL and CRAWLER_REDIS_URL to the new servers, and {secret}.")
+    echo(f"On every machine, set CRAWLER_DATABASE_URL and CRAWLER_REDIS_URL to the new servers, and {secret}.")
 
 
 def _move_pages(to: str) -> None:
     url = None if to == "postgres" else load_settings(snapshot_url=to).snapshot_url
     with local_session() as tools:
         moved = move_snapshots(tools.database, ObjectStore(url) if url else None)
-    typer.echo(f"{moved.moved} pages and pictures were moved.")
+    echo(f"{moved.moved} pages and pictures were moved.")
     if moved.gone:
-        typer.echo(f"{moved.gone} were lost or damaged; they stay as they are, and cannot be shown.", err=True)
+        echo(f"{moved.gone} were lost or damaged; they stay as they are, and cannot be shown.", err=True)
     kept = f"set CRAWLER_SNAPSHOT_URL={url}" if url else "unset CRAWLER_SNAPSHOT_URL"
-    typer.echo(f"New ones go where the setting says: {kept} on every machine.")
+    echo(f"New ones go where the setting says: {kept} on every machine.")
 
 
 def _refuse_full_redis(url: str) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -37,7 +38,7 @@ def list_rules(project: ProjectName, as_json: AsJson = False) -> None:
         rules = backend.list_noise(project_id)
     if as_json:
         shown = [rule.model_dump(mode="json") | {"described": rule.words, "problem": rule.problem} for rule in rules]
-        typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
         return
     if not rules:
         console().print("No rules yet; 'crawler noise add' writes one, scheduled crawls learn some.")

@@ -12,6 +12,7 @@ import typer
 from crawler.entrypoints.cli.backend.naming import id_named, named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.input.names import whole_id
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import on_first_use
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def list_notifications(
     with open_backend() as backend:
         found = backend.list_notifications(limit, named_or_none(backend, named or project))
     if as_json:
-        typer.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+        echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
         return
     if not found:
         console().print("No notification was sent yet.")

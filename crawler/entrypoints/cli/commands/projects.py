@@ -13,6 +13,7 @@ from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.backend.opening import open_backend
 from crawler.entrypoints.cli.commands.project_settings import set_project
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -53,10 +54,10 @@ def list_projects(
     with open_backend() as backend:
         found = backend.list_projects(built_in=built_in)
     if as_json:
-        typer.echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
+        echo(json.dumps([project.model_dump(mode="json") for project in found], indent=2))
         return
     if not found:
-        typer.echo("There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one.")
+        echo("There is no project yet; 'crawler run URL' or 'crawler project create NAME URL' makes one.")
         return
     rows = [(p.id, clean(p.name), clean(p.website_url or ""), project_state(p)) for p in found]
     print_rows(console(), ("id", "name", "website", "active"), rows, cut=("name", "website"))
@@ -86,7 +87,7 @@ def delete(project: ProjectName, yes: Annotated[bool, typer.Option("--yes", help
         elif project not in (name, str(project_id)):
             raise Invalid(f"{project!r} means {name!r}; to delete it without being asked, write its whole name or id.")
         backend.delete_project(project_id)
-    typer.echo(f"Project {name!r} is deleted.")
+    echo(f"Project {name!r} is deleted.")
 
 
 def _confirm(name: str) -> None:

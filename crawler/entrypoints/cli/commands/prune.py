@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crawler.entrypoints.cli.error_exit import quiet_logs
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import LazyModule
 
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ def prune(
     with session.local_session() as tools:
         pruned = tools.operating.pruner(tools.clock(), dry_run=dry_run)
     if as_json:
-        typer.echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))
+        echo(json.dumps({**pruned._asdict(), "dry_run": dry_run}))
         return
     verb = "would go" if dry_run else "are gone"
     going = pruned._asdict()
     missing = going.pop("missing")
-    typer.echo(f"{', '.join(f'{count} {name}' for name, count in going.items())} {verb}.")
+    echo(f"{', '.join(f'{count} {name}' for name, count in going.items())} {verb}.")
     if missing:
-        typer.echo(
+        echo(
             f"{missing} stored pages are missing in the object storage; crawl them again to have them again.", err=True
         )

@@ -14,6 +14,7 @@ import typer
 from crawler.domain.acquisition.entry_choices import DEFAULT_PRIORITY, LAST_PRIORITY, BulkAction, EntryStatus, Sort
 from crawler.entrypoints.cli.backend.naming import named_or_none
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -132,7 +133,7 @@ def list_entries(
             "classification": handed,
             "entries": [entry.model_dump(mode="json") for entry in found],
         }
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     screen = console()
     if found:
@@ -156,7 +157,7 @@ def show_entry(
             "entry": entry.model_dump(mode="json"),
             "extraction": found.model_dump(mode="json") if found else None,
         }
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     pairs = [(heading, str(cell)) for heading, cell in zip(HEADINGS, _row(entry), strict=True) if str(cell)]
     if found is not None:
@@ -180,7 +181,7 @@ def run(as_json: AsJson = False) -> None:
         started = backend.queue.run()
     if as_json:
         told = {"entries": started.entries, "crawl_ids": [str(crawl_id) for crawl_id in started.crawl_ids]}
-        typer.echo(orjson.dumps(told).decode())
+        echo(orjson.dumps(told).decode())
     elif started.entries:
         batches = ", ".join(str(crawl_id) for crawl_id in started.crawl_ids)
         entries = count(started.entries, "entry", "entries")
@@ -279,7 +280,7 @@ def _pieces(file: Path) -> Iterator[Iterator[bytes]]:
 
 def _tell(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(report.model_dump_json(indent=2))
+        echo(report.model_dump_json(indent=2))
         return
     known = f"; {report.duplicates:,} there already" if report.duplicates else ""
     bad = f"; {report.bad:,} bad" if report.bad else ""

@@ -17,6 +17,7 @@ from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid, InvalidConfig, NotFound
 from crawler.lazy_module import on_first_use
 
@@ -78,7 +79,7 @@ def list_recipients(project: ProjectName, as_json: AsJson = False) -> None:
         warning = None if as_json else _mail_warning(backend, known)
     if as_json:
         shown = [one.model_dump(mode="json") | {"described": one.words} for one in known]
-        typer.echo(orjson.dumps({"recipients": shown}, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps({"recipients": shown}, option=orjson.OPT_INDENT_2).decode())
         return
     if not known:
         console().print("Nobody else is told; 'crawler recipient add' adds somebody.")

@@ -13,6 +13,7 @@ import typer
 from crawler.domain.exports.finding_kinds import FindingKind
 from crawler.entrypoints.cli.backend.naming import open_crawl
 from crawler.entrypoints.cli.input.names import LATEST, CrawlName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -56,7 +57,7 @@ def report(
             return
         alone = "" if found.compared_to or as_json else _ALONE.get(backend.get_crawl(crawl_id).status, _NO_EARLIER)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        echo(found.model_dump_json(indent=2))
     else:
         _show(found, alone, new_only=new)
         suggest("export", named, "--format", "markdown", "--output", "DIR", to="its pages as files")

@@ -16,6 +16,7 @@ from crawler.entrypoints.cli.commands.watching import rule_named
 from crawler.entrypoints.cli.input.conditions import All, On, conditions_of
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.secret_values import FILE_SIGN, from_file
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import Invalid
 from crawler.lazy_module import on_first_use
 
@@ -228,7 +229,7 @@ def _window(given: str) -> list[str] | None:
 
 def _tell(schedule: ScheduleOverview, muted: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(schedule.model_dump_json(indent=2))
+        echo(schedule.model_dump_json(indent=2))
     else:
         print_pairs(console(), _lines(schedule, muted))
 

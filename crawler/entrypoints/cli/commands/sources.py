@@ -14,6 +14,7 @@ from crawler.domain.crawls.crawl_choices import SOURCE_DEPTH, SOURCE_PAGES
 from crawler.entrypoints.cli.backend.naming import open_project
 from crawler.entrypoints.cli.input.names import ProjectName
 from crawler.entrypoints.cli.input.option_names import told_in_options
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import InvalidConfig
 from crawler.lazy_module import on_first_use
 
@@ -55,11 +56,11 @@ def crawl(
     order = checked(SourceCrawl, given)
     crawl_id = _started(project, order)
     if as_json:
-        typer.echo(json.dumps({"crawl_id": str(crawl_id)}))
+        echo(json.dumps({"crawl_id": str(crawl_id)}))
         return
-    typer.echo(f"Crawl {crawl_id} is queued for the workers that 'crawler up' runs.")
-    typer.echo(f"'crawler crawl status {crawl_id}' shows where it stands.")
-    typer.echo(f"'crawler search {shlex.quote(project)} WORDS' finds its pages as soon as they are ingested.")
+    echo(f"Crawl {crawl_id} is queued for the workers that 'crawler up' runs.")
+    echo(f"'crawler crawl status {crawl_id}' shows where it stands.")
+    echo(f"'crawler search {shlex.quote(project)} WORDS' finds its pages as soon as they are ingested.")
 
 
 def _started(project: str, order: SourceCrawl) -> UUID:

@@ -13,6 +13,7 @@ import typer
 
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.entrypoints.cli.backend.opening import open_backend
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.errors import CrawlerError, EgressRefused
 from crawler.lazy_module import on_first_use
 
@@ -76,7 +77,7 @@ def watch(
             raise
     if as_json:
         shown = {"project_id": str(project.id), "crawl_id": str(crawl_id), "schedule": kept.model_dump(mode="json")}
-        typer.echo(json.dumps(shown, indent=2))
+        echo(json.dumps(shown, indent=2))
         return
     screen = console()
     what = f"all of {seed.host}, from {href} on" if site and seed.path != "/" else href

@@ -12,6 +12,7 @@ from crawler.domain.notices.schedule_choices import MOST_CRAWLS
 from crawler.entrypoints.cli.backend.naming import id_named, open_project
 from crawler.entrypoints.cli.input.conditions import All
 from crawler.entrypoints.cli.input.names import ProjectName
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.lazy_module import on_first_use
 
 with on_first_use():
@@ -53,7 +54,7 @@ def list_rules(project: ProjectName, as_json: AsJson = False) -> None:
         rules = backend.watching.list_rules(project_id)
     if as_json:
         shown = [rule.model_dump(mode="json") | {"described": rule.words} for rule in rules]
-        typer.echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps({"rules": shown}, option=orjson.OPT_INDENT_2).decode())
         return
     if not rules:
         console().print("No rules yet: all of every page counts. 'crawler watch-rule add' writes one.")
@@ -96,7 +97,7 @@ def preview(
     with open_project(project) as (backend, project_id), Stderr().status("Reading stored pages …"):
         found = backend.watching.preview(project_id, order)
     if as_json:
-        typer.echo(orjson.dumps(found.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(found.model_dump(mode="json"), option=orjson.OPT_INDENT_2).decode())
         return
     _show(found)
 
@@ -119,7 +120,7 @@ def backtest(
         trials = backend.backtest(project_id, TrialRules(watch=order, crawls=crawls))
     if as_json:
         shown = {"crawls": [trial.model_dump(mode="json") for trial in trials]}
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     by_it = ((trial, [one for one in trial.now.reasons if one.rule == str(TRIED)]) for trial in trials)
     told = [(trial, reasons) for trial, reasons in by_it if reasons]
@@ -144,7 +145,7 @@ def pick(
     with open_project(project) as (backend, project_id):
         found = backend.watching.pick(project_id, url, text=text, selector=selector)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        echo(found.model_dump_json(indent=2))
         return
     screen = console()
     screen.print(clean(found.selector), soft_wrap=True)

@@ -1,11 +1,10 @@
 """Output at the end of a watched crawl: its summary, or why it failed."""
 
-from rich.console import Console
-
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
 from crawler.domain.reasons import Reason
 from crawler.entrypoints.cli.screen.advice import advice
+from crawler.entrypoints.cli.screen.clean_console import CleanConsole
 from crawler.entrypoints.cli.screen.summary import failure, summary_page
 from crawler.errors import CrawlerError
 
@@ -21,7 +20,7 @@ def summary_of(crawl: CrawlJob, baseline: CrawlJob | None, title: str) -> None:
     """Print a crawl's summary. One that failed before its first page gets none: the error says it all."""
     if crawl.status is CrawlStatus.FAILED and not crawl.pages_crawled:
         return
-    console = Console(highlight=False, markup=False)
+    console = CleanConsole()
     if not console.is_terminal:
         console.width = PIPED_WIDTH
     console.print(summary_page(crawl, baseline, console.width, title))

@@ -4,11 +4,11 @@ import shlex
 import sys
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
 from crawler.domain.crawls.project import Project
+from crawler.entrypoints.cli.screen.clean_console import CleanConsole
 
 _COUNTS = ("new_pages", "changed_pages", "removed_pages")
 
@@ -21,7 +21,7 @@ def command_line(*words: str) -> str:
 def suggest(*words: str, to: str) -> None:
     """Name a command and what it is good for, on a line of its own where both do not fit: it is copied whole."""
     if sys.stdout.isatty():
-        screen = Console(highlight=False, markup=False)
+        screen = CleanConsole()
         command, use = f"Next: {command_line(*words)}", f"({to})"
         gap = "  " if cell_len(command) + len(use) + 2 <= screen.width else f"\n{'':<6}"
         screen.print(Text(f"{command}{gap}{use}", "dim"), soft_wrap=True)

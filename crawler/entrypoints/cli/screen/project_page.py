@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import typer
-
 from crawler.domain.crawls.project import Project
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.entrypoints.cli.screen.terminal import console, moment, print_pairs
 
 
 def show_project(project: Project, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(project.model_dump_json(indent=2))
+        echo(project.model_dump_json(indent=2))
         return
     print_pairs(console(), _lines(project))
 

@@ -2,14 +2,14 @@
 
 from typing import NoReturn
 
-from rich.console import Console
+from crawler.entrypoints.cli.screen.clean_console import CleanConsole
 
 
-class Stderr(Console):
-    """Prints plain text, because crawled text must not be read as markup. A closed pipe raises an error."""
+class Stderr(CleanConsole):
+    """A closed pipe raises an error."""
 
     def __init__(self) -> None:
-        super().__init__(stderr=True, highlight=False, markup=False)
+        super().__init__(stderr=True)
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError

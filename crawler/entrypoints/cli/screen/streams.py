@@ -4,6 +4,8 @@ import io
 import sys
 from typing import NoReturn, TextIO
 
+import typer
+
 from crawler.errors import CrawlerError
 from crawler.redaction import printable
 
@@ -70,6 +72,15 @@ def _over(stream: TextIO, kind: type[io.TextIOWrapper]) -> TextIO:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+def echo(text: object, *, err: bool = False) -> None:
+    """Print a line, on a terminal without the characters that it would obey.
+
+    Tables and whatever has colours go through a `CleanConsole`, all other lines through here.
+    """
+    stream, line = sys.stderr if err else sys.stdout, str(text)
+    typer.echo(printable(line) if stream.isatty() else line, err=err)
 
 
 def print_bytes(result: bytes) -> None:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from crawler.entrypoints.cli.screen.clean_console import CleanConsole
 from crawler.entrypoints.cli.screen.sentences import in_lines
 from crawler.entrypoints.cli.screen.terminal_text import fit_url
 from crawler.redaction import redact
@@ -26,10 +27,10 @@ def console() -> Console:
 
     Into a pipe it does not wrap, so that each row stays on a line, unless COLUMNS is set.
     """
-    plain = Console(highlight=False, markup=False)
+    plain = CleanConsole()
     if plain.is_terminal or os.environ.get("COLUMNS"):
         return plain
-    return Console(highlight=False, markup=False, width=UNBOUNDED)
+    return CleanConsole(width=UNBOUNDED)
 
 
 def print_sentence(screen: Console, sentence: str, style: str | None = None) -> None:

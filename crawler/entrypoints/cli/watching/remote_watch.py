@@ -6,8 +6,6 @@ from collections import Counter, deque
 from datetime import UTC, datetime
 from typing import Any
 
-import typer
-
 from crawler.client import Event
 from crawler.config import Settings
 from crawler.domain.crawls.crawl import CrawlJob
@@ -17,6 +15,7 @@ from crawler.entrypoints.cli.screen.closing_words import end_of, summary_of
 from crawler.entrypoints.cli.screen.crawl_snapshot import PAGES, CrawlSnapshot, Rate
 from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_crawl
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.looking_on import NoWorker, left_running
 from crawler.entrypoints.cli.watching.told import PATIENCE_SECONDS, tell_whom, whom_told
@@ -55,7 +54,7 @@ def _print_events(backend: RemoteBackend, crawl: CrawlJob) -> None:
             if backend.get_crawl(crawl.id).status.is_over:
                 return
         if event is not None and event.crawl_id == crawl.id:
-            typer.echo(json.dumps(event.model_dump(mode="json")))
+            echo(json.dumps(event.model_dump(mode="json")))
             if event.type == "completed":
                 return
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from crawler.adapters.pages.export_files import ExportFailed, ExportPlace
 from crawler.bootstrap import App
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType
@@ -25,6 +23,7 @@ from crawler.entrypoints.cli.screen.live_view import LiveView
 from crawler.entrypoints.cli.screen.next_step import after_run
 from crawler.entrypoints.cli.screen.scope_words import scope_words
 from crawler.entrypoints.cli.screen.stderr import Stderr
+from crawler.entrypoints.cli.screen.streams import echo
 from crawler.entrypoints.cli.screen.summary import summary
 from crawler.entrypoints.cli.screen.terminal import console, short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
@@ -229,7 +228,7 @@ def _conclude(tools: App, crawl: CrawlJob, order: Order, *, as_json: bool) -> in
             _export(tools, crawl, order.export_to, order.formats)
     finally:
         if as_json:
-            typer.echo(json.dumps(summary(crawl)))
+            echo(json.dumps(summary(crawl)))
     check_completed(tools, crawl)
     if not as_json:
         after_run(crawl)
