@@ -23,6 +23,8 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 MOST_BYTES = 256 * 2**20
 """Of an answer that is held in memory, unpacked. The largest honest one is a part of the feed: 200 documents' texts."""
+MOST_VALUES = 10_000_000
+"""In such an answer, about: a value of a few bytes takes up to a hundred in memory."""
 MOST_DOWNLOADED = 2**40
 """Of an export, which goes piece by piece to where somebody wants it."""
 ANSWER_SECONDS = 150.0
@@ -105,8 +107,8 @@ class Connection:
         if answer.status == 204:
             return None
         try:
-            return from_json(answer.content)
-        except ValueError as exc:  # no JSON, a number without end, or nested too deep
+            return _values(answer.content)
+        except ValueError as exc:  # no JSON, a number without end, nested too deep, or of too many values
             raise NotAService(f"{self.url} answers, but not as a crawler service does.") from exc
 
     def listed(self, path: str, kind: type[Kind], *, is_searched: bool = False, **query: Any) -> Iterator[Kind]:
@@ -218,7 +220,7 @@ class Connection:
         """The exception for an error response. A proxy's error has no `code`."""
         status, wait = answer.status_code, _seconds(answer.headers.get("Retry-After"))
         try:
-            told = from_json(b"".join(self._read(answer, left, MOST_BYTES))) if _is_problem(answer) else None
+            told = _values(b"".join(self._read(answer, left, MOST_BYTES))) if _is_problem(answer) else None
         except (ClientError, ValueError):
             told = None
         if isinstance(told, dict) and isinstance(told.get("code"), str):
@@ -267,6 +269,12 @@ def given(**values: Any) -> dict[str, Any]:
 
 def _written(query: Mapping[str, Any]) -> dict[str, Any]:
     return {name: str(v).lower() if isinstance(v, bool) else v for name, v in query.items() if v is not None}
+
+
+def _values(content: bytes) -> Any:
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ValueError
+    return from_json(content)
 
 
 def _is_problem(answer: requests.Response) -> bool:

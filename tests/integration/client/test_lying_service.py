@@ -86,6 +86,19 @@ def test_an_answer_that_unpacks_to_too_much_is_not_held_in_memory() -> None:
         client.settings()
 
 
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"1.5", b'""'])
+@pytest.mark.parametrize("status", ["200 OK", "500 No"])
+def test_an_answer_of_very_many_values_is_not_held_in_memory(
+    monkeypatch: pytest.MonkeyPatch, value: bytes, status: str
+) -> None:
+    monkeypatch.setattr("crawler.client.connection.MOST_VALUES", 20_000)
+    body = b'{"code": "x", "items": [' + b",".join([value] * 30_000) + b"]}"
+    kind = JSON if status == "200 OK" else "Content-Type: application/problem+json"
+    answer = response(gzip.compress(body), status, kind, "Content-Encoding: gzip")
+    with client_of(lambda *_: answer) as client, pytest.raises(NotAService, match="not as a crawler service"):
+        list(client.projects.list())
+
+
 def test_a_download_without_end_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
     with client_of(endless(HEAD)) as client, pytest.raises(NotAService, match="more than 2097152 bytes"):
         client.crawls.export(uuid4(), "jsonl", tmp_path / "pages.jsonl")
