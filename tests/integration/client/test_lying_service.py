@@ -96,7 +96,7 @@ def test_an_answer_of_very_many_values_is_not_held_in_memory(
     kind = JSON if status == "200 OK" else "Content-Type: application/problem+json"
     answer = response(gzip.compress(body), status, kind, "Content-Encoding: gzip")
     with client_of(lambda *_: answer) as client, pytest.raises(NotAService, match="not as a crawler service"):
-        list(client.projects.list())
+        client.settings()
 
 
 def test_a_download_without_end_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
