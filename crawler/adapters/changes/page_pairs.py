@@ -1,6 +1,6 @@
 """Reads pairs of snapshots for comparing: a page in two crawls, or two looks of one crawl.
 
-Too large: `as_weighed` in `domain/noise/page_pairs.py`, and of PDFs `domain/pages/pdf_reading.py`. What is compared
+Too large: `side_of` in `domain/noise/page_pairs.py`, and of PDFs `domain/pages/pdf_reading.py`. What is compared
 with them: `handlers/changes/apply_noise_rules.py`.
 """
 
@@ -27,7 +27,7 @@ from crawler.domain.noise.page_pairs import (
     PagePair,
     PageSide,
     WatchedPart,
-    as_weighed,
+    side_of,
 )
 from crawler.domain.pages.files import is_pdf
 from crawler.domain.pages.pdf_reading import MAX_BYTES as MAX_PDF_BYTES
@@ -165,8 +165,7 @@ class PagePairs:
             return None
         if is_pdf(kind or "", body):
             return PageSide(body, kind or "", at, self._read_pdf(crawl_id, body))
-        weighed = as_weighed(body, kind or "")
-        return None if weighed is None else PageSide(weighed, kind or "", at)
+        return side_of(body, kind or "", at)
 
 
 def _most_bytes(content_type: str) -> int:

@@ -25,6 +25,7 @@ from crawler.domain.rendering.url_shapes import url_shape
 from crawler.domain.urls.url import parse
 from crawler.errors import Invalid
 
+_LIGHTENED = "It is too large to be read as a whole. What is read of it did not change, but its hash did."
 _LONG = "It is longer than is read. What is read of it did not change, but its bytes did."
 
 
@@ -34,17 +35,22 @@ class PageSide(NamedTuple):
     fetched_at: datetime | None
     pdf: PdfReading | None = None
     """What it says, if it is a PDF."""
+    is_lightened: bool = False
+    """Without what nobody reads, which was too much."""
 
     def blocks(self, rules: RuleSet, only: Sequence[str] = ()) -> PageBlocks:
         """Raises UnparsablePage. `only`: just the parts that these selectors name, unless none names anything."""
         return stored_blocks(self.content, self.content_type, tuple(rules.selectors), self.pdf, only)
 
 
-def as_weighed(content: bytes, content_type: str) -> bytes | None:
+def side_of(content: bytes, content_type: str, fetched_at: datetime | None) -> PageSide | None:
     """What is compared of a page: of a large one not what nobody reads. None if it is still too large."""
-    if len(content) > MAX_BYTES and "html" in content_type.lower() and len(content) <= MAX_UNSEEN_BYTES:
-        content = without_unseen_weight(content)
-    return content if len(content) <= MAX_BYTES else None
+    if len(content) <= MAX_BYTES:
+        return PageSide(content, content_type, fetched_at)
+    if "html" not in content_type.lower() or len(content) > MAX_UNSEEN_BYTES:
+        return None
+    seen = without_unseen_weight(content, MAX_BYTES)
+    return None if seen is None else PageSide(seen, content_type, fetched_at, is_lightened=True)
 
 
 class PageOfCrawl(NamedTuple):
@@ -92,10 +98,13 @@ class PagePair(NamedTuple):
         return page._replace(edits=edits, clock=tuple(edit for edit in page.clock if edit in kept))
 
     def _filtered(self, before: PageSide, after: PageSide, rules: RuleSet) -> FilteredPage:
-        if before[:2] == after[:2]:  # an earlier version of this program read something else in the same bytes
-            return FilteredPage((), ())
+        is_lightened = before.is_lightened or after.is_lightened
+        if before[:2] == after[:2] and not is_lightened:
+            return FilteredPage((), ())  # an earlier version of this program read something else in the same bytes
         moments = Moments(before.fetched_at, after.fetched_at)
         old, new = before.blocks(rules), after.blocks(rules)
+        if is_lightened and old.lines == new.lines:
+            raise NoLines(_LIGHTENED)
         was_gone, is_gone = is_not_found(old), is_not_found(new)
         if not was_gone and (is_gone or self._is_replaced(old, new)):
             return FilteredPage((), (), gone=True)

@@ -1,28 +1,72 @@
-"""Most bytes of some pages are none that anybody reads: a program with its data, or pictures written into the page."""
+"""Most bytes of some pages are none that anybody reads: a program with its data, or pictures written into the page.
+
+Tags, comments and raw text are told apart as browsers do it, so that a `<script>` that is only mentioned, in an
+attribute or a text field, takes nothing away. In doubt a part stays.
+"""
 
 import re
+from collections.abc import Iterator
 
-MOST_UNSEEN = 20_000
-"""Of one script, style or comment. Shorter ones stay: they may hold facts about the page, such as a price as JSON."""
 MAX_BYTES = 10_000_000
 """Of a page that is looked through for them."""
-_OPENING = re.compile(rb"<(?:!--|(script|style)(?=[\s/>])[^<>]*+>)", re.IGNORECASE).search
-_CLOSING = {
-    b"script": re.compile(rb"</script(?=[\s/>])", re.IGNORECASE).search,
-    b"style": re.compile(rb"</style(?=[\s/>])", re.IGNORECASE).search,
-    b"": re.compile(rb"--!?>").search,
-}
+MOST_UNSEEN = 20_000
+"""Of one script, style or picture. Shorter ones stay: they may hold facts about the page, such as a price as JSON."""
+_MOST_TAGS = 200_000
+"""A page of more tags is large for another reason."""
+_TAG = re.compile(rb"""<(/?[a-zA-Z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?|["'])*+>""").match
+_BEGIN = re.compile(rb"<(?=/?[a-zA-Z]|[!?]|/[^>])").search
+_COMMENT = re.compile(rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|(?:[!?]|/[^a-zA-Z>])[^>]*+)", re.DOTALL).match
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100}+;base64,[\w+/=%%-]{%d,}+" % MOST_UNSEEN, re.IGNORECASE)
+_RAW = {
+    name: re.compile(rb"</%s(?=[\s/>])" % name, re.IGNORECASE).search
+    for name in (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
+}
+"""Elements that hold no elements: up to where they end everything is text."""
+_UNSEEN = (b"script", b"style")
+_FOREIGN = (b"svg", b"math")
+"""In a drawing or a formula no element is raw text."""
 
 
-def without_unseen_weight(page: bytes) -> bytes:
-    """The page without its long scripts, styles, comments and pictures. Each step goes forward."""
-    kept, at = [], 0
-    while opening := _OPENING(page, at):
-        closing = _CLOSING[(opening[1] or b"").lower()](page, opening.end())
-        end = closing.start() if closing else len(page)
-        is_long = end - opening.end() > MOST_UNSEEN
-        kept.append(page[at : opening.end() if is_long else end])
-        at = end
-    kept.append(page[at:])
-    return _PICTURE.sub(b"data:,", b"".join(kept))
+def without_unseen_weight(page: bytes, most: int) -> bytes | None:
+    """The page without its long scripts, styles and pictures; None if more than `most` bytes are left."""
+    kept, done = [], 0
+    for start, end, instead in _unseen(page):
+        kept += [page[done:start], instead]
+        done = end
+    kept.append(page[done:])
+    return b"".join(kept) if sum(map(len, kept)) <= most else None
+
+
+def _unseen(page: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """From where to where, and what stands there instead."""
+    at = foreign = 0
+    for _ in range(_MOST_TAGS):
+        tag = _next_tag(page, at)
+        if tag is None or tag[1].lower() == b"plaintext":
+            return
+        at, name = tag.end(), tag[1].lower()
+        if at - tag.start() > MOST_UNSEEN:
+            yield tag.start(), at, _PICTURE.sub(b"data:,", tag[0])
+        foreign = max(0, foreign + _goes_in(name, tag[0]))
+        if name in _RAW and not foreign:
+            closing = _RAW[name](page, at)
+            end = closing.start() if closing else len(page)
+            if name in _UNSEEN and end - at > MOST_UNSEEN:
+                yield at, end, b""
+            at = end
+
+
+def _next_tag(page: bytes, at: int) -> re.Match[bytes] | None:
+    """None also for one that never ends: what follows is a part of it."""
+    while begin := _BEGIN(page, at):
+        if (comment := _COMMENT(page, begin.start())) is None:
+            return _TAG(page, begin.start())
+        at = comment.end()
+    return None
+
+
+def _goes_in(name: bytes, tag: bytes) -> int:
+    """Whether it goes into a drawing (1) or leaves it (-1)."""
+    if name[1:] in _FOREIGN:
+        return -1
+    return int(name in _FOREIGN and not tag.endswith(b"/>"))

@@ -16,7 +16,7 @@ from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.diffs.rows import DiffRows, Row, diff_rows, row
 from crawler.domain.ids import new_id
 from crawler.domain.judging import OpenJudge
-from crawler.domain.noise.page_pairs import PagePair, PageSide, WatchedPart, as_weighed
+from crawler.domain.noise.page_pairs import PagePair, PageSide, WatchedPart, side_of
 from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import NoiseRule, RuleKind, RuleSet, checked_value
 from crawler.domain.noise.suggestions import Suggestion, loosened, suggest
@@ -145,10 +145,11 @@ class DiffWithoutNoise:
         for version in versions:
             snapshot = self._content.get_snapshot(project_id, page_id, version.id)
             pdf = self._read_pdf(snapshot.content) if is_pdf(snapshot.content_type, snapshot.content) else None
-            content = snapshot.content if pdf else as_weighed(snapshot.content, snapshot.content_type)
-            if content is None:
+            content, kind, at = snapshot.content, snapshot.content_type, version.fetched_at
+            side = PageSide(content, kind, at, pdf) if pdf else side_of(content, kind, at)
+            if side is None:
                 raise Invalid(_LARGE)
-            sides.append(PageSide(content, snapshot.content_type, version.fetched_at, pdf))
+            sides.append(side)
             url = snapshot.url
         return PagePair(url, page_id, sides[0], sides[1], watched=self._watches(project_id).part(url))
 

@@ -4,6 +4,7 @@ import os
 import time
 
 import pytest
+from sqlalchemy import text
 
 from crawler.adapters.judging.judge_pool import Limits
 from crawler.bootstrap import judging
@@ -128,6 +129,33 @@ def test_what_nobody_reads_on_a_page_of_megabytes_does_not_count(crawler: Engine
     versions = crawler.tools.changes.compared_pages.versions(second.project_id, shown[0].page_id, ids)
     rows = crawler.tools.changes.diff_without_noise(second.project_id, shown[0].page_id, (versions[0], versions[1]))
     assert rows.note is None
+
+
+@pytest.mark.further
+@pytest.mark.parametrize("mention", ['<a title="write <!-- so">x</a>', "<!-->", '<input placeholder="<script>">'])
+def test_a_page_of_megabytes_that_mentions_what_nobody_reads_is_not_unchanged(
+    crawler: Engine, site: Site, mention: str
+) -> None:
+    words = mention + "<p>All of these words.</p>" * 90_000 + "<p>The meeting is on {}.</p>"
+    lay(site, {"/": page("/large"), "/large": page(body=words.format("Monday"))})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {"/large": page(body=words.format("Thursday"))})
+    summary = crawler.again(first).change_summary or {}
+    assert summary["changed_page_urls"] == [site.url("/large")]
+
+
+def test_a_lightened_page_of_which_nothing_seen_changed_is_changed_by_its_hash(crawler: Engine, site: Site) -> None:
+    """As if what was left out had been read by somebody after all."""
+    weight = "<script>" + "ab12" * 600_000 + "</script>"
+    lay(site, {"/": page("/large"), "/large": page(body=f"{weight}<p>One.</p>")})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    with crawler.tools.database.begin() as db:
+        db.execute(text("UPDATE crawl_discovered_urls SET content_hash = 'x' WHERE url LIKE '%/large'"))
+        db.execute(text("UPDATE page_versions SET content_hash = 'x' WHERE content_hash IS NOT NULL"))
+        db.execute(text("UPDATE crawled_pages SET content_hash = 'x', etag = NULL WHERE url LIKE '%/large'"))
+    lay(site, {"/large": page(body=f"{weight.replace('ab12', 'ab13')}<p>One.</p>")})
+    second = crawler.again(first)
+    assert site.url("/large") in (second.change_summary or {})["changed_page_urls"]
 
 
 @pytest.mark.further
