@@ -72,6 +72,10 @@ MEANINGS: dict[Reason, str] = {
         "It is stored as it was fetched, as it could not be rendered; 'crawler explain' says what came of it in the "
         "browser."
     ),
+    Reason.RENDER_OFF: (
+        "It is stored as it was fetched, as render is 'never'; with 'auto' it is compared with what a browser showed "
+        "before."
+    ),
     Reason.UNCHANGED: "It is stored, and is what it was when it was stored last; there is nothing to do.",
 }
 
@@ -111,6 +115,7 @@ NAMES: dict[Reason, str] = {
     Reason.LOGIN: "login failed",
     Reason.RENDER_UNAVAILABLE: "no browser to render it",
     Reason.RENDER_FAILED: "rendering failed",
+    Reason.RENDER_OFF: "not rendered, as asked",
     Reason.UNCHANGED: "unchanged",
 }
 """Short names of reasons, for lists of choices."""

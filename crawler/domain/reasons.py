@@ -44,6 +44,7 @@ class Reason(StrEnum):
     # notes on stored pages
     RENDER_UNAVAILABLE = "render_unavailable"
     RENDER_FAILED = "render_failed"
+    RENDER_OFF = "render_off"
     UNCHANGED = "unchanged"
 
 
@@ -63,5 +64,7 @@ FAILED: frozenset[Reason] = frozenset(
         Reason.LOGIN,
     }
 )
-NOTES: frozenset[Reason] = frozenset({Reason.RENDER_UNAVAILABLE, Reason.RENDER_FAILED, Reason.UNCHANGED})
+NOTES: frozenset[Reason] = frozenset(
+    {Reason.RENDER_UNAVAILABLE, Reason.RENDER_FAILED, Reason.RENDER_OFF, Reason.UNCHANGED}
+)
 SKIPPED: frozenset[Reason] = frozenset(Reason) - FAILED - NOTES

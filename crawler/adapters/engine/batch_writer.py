@@ -128,13 +128,13 @@ SELECT 1 FROM crawl_discovered_urls WHERE crawl_job_id = %s AND normalized_url =
 _PREVIOUS = """
 SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
     coalesce(p.links_followed, p.links_found), p.links_unusable, p.canonical_url, p.noindex,
-    p.crawl_method = 'lightweight' AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed')
-        AND s.id IS NULL,
+    p.crawl_method = 'lightweight' AND s.id IS NULL
+        AND coalesce(p.reason, '') NOT IN ('render_unavailable', 'render_failed', 'render_off'),
     CASE WHEN %(snapshots)s THEN (SELECT v.snapshot_id FROM page_versions v WHERE v.id = p.version_id) END,
     p.crawl_method,
     CASE WHEN %(baseline)s::uuid IS NOT NULL THEN coalesce(b.crawl_method, p.crawl_method) END,
     (b.rendering ->> 'light_copy')::uuid,
-    CASE WHEN coalesce(b.reason, p.reason) IN ('render_unavailable', 'render_failed') THEN EXISTS (
+    CASE WHEN coalesce(b.reason, p.reason) IN ('render_unavailable', 'render_failed', 'render_off') THEN EXISTS (
         SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
     ELSE false END,
     p.word_count,

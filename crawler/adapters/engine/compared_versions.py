@@ -34,7 +34,7 @@ JOIN LATERAL (
     ) n
     LEFT JOIN LATERAL ({_EARLIER.format(n="n")} LIMIT 1) last ON true
     CROSS JOIN LATERAL (SELECT coalesce(last.id IN (told.id, told_light.id), false) AS of_baseline,
-        coalesce(b.reason IN ('render_unavailable', 'render_failed'), false) AS is_owed) is_
+        coalesce(b.reason IN ('render_unavailable', 'render_failed', 'render_off'), false) AS is_owed) is_
     ORDER BY last.id IS NULL, is_.is_owed AND n.way = 'lightweight', NOT is_.of_baseline,
         CASE WHEN NOT is_.of_baseline THEN last.fetched_at END DESC, n.id <> u.version_id
     LIMIT 1

@@ -230,7 +230,8 @@ WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
 """
 _SHELLS = """
 SELECT u.url FROM crawl_discovered_urls u JOIN page_versions v ON v.id = u.version_id
-WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done' AND u.reason IN ('render_unavailable', 'render_failed')
+WHERE u.crawl_job_id = :crawl AND u.fetch_state = 'done'
+    AND u.reason IN ('render_unavailable', 'render_failed', 'render_off')
     AND u.rendering ->> 'shell' IS NOT NULL AND ((u.rendering ->> 'shell')::int < :words
         OR EXISTS (SELECT 1 FROM page_versions r WHERE r.page_id = v.page_id AND r.crawl_method = 'crawl4ai'))
 """

@@ -240,7 +240,8 @@ _REASONS = """
 SELECT r.key AS reason, sum(CAST(r.value AS bigint)) AS n,
        CASE WHEN r.key = ANY (ARRAY['timeout', 'connect', 'dns', 'tls', 'protocol', 'too_large', 'redirect_loop',
                                     'http_5xx', 'rate_limited', 'poison', 'parse']) THEN 'failed'
-            WHEN r.key IN ('unchanged', 'render_unavailable', 'render_failed') THEN 'note' ELSE 'skipped' END AS state
+            WHEN r.key IN ('unchanged', 'render_unavailable', 'render_failed', 'render_off') THEN 'note'
+            ELSE 'skipped' END AS state
 FROM crawl_jobs c CROSS JOIN LATERAL jsonb_each_text(coalesce(c.stats -> 'by_reason', '{}')) AS r
 GROUP BY 1
 """

@@ -24,6 +24,7 @@ from crawler.domain.markdown.page import markdown_of
 from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.measure import Measure, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
+from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
     FAILED,
@@ -192,8 +193,11 @@ class RenderWhereNeeded:
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage, now: datetime
     ) -> bool:
         """Send a page that goes light from now on to the browser for the last time, to compare it with what it was."""
-        never = ticket.context.crawl.config.render is RenderMode.NEVER
-        if never or not needs_rendering(ticket.previous):
+        if not needs_rendering(ticket.previous):
+            return False
+        if ticket.context.crawl.config.render is RenderMode.NEVER:  # the next crawl that may makes up for it
+            settled.note = Reason.RENDER_OFF
+            _mark_shell(settled, ticket, page)
             return False
         settled.rendering = Decision(render=True, signal=Signal.LANE).as_record()
         if not self.has_browser(ticket):  # the next crawl that has one makes up for it

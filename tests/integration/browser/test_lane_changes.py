@@ -204,6 +204,51 @@ def test_a_kind_of_page_that_is_left_to_the_light_lane_hides_no_edit(two_lanes: 
     assert told[1].rendered == 0
 
 
+@pytest.mark.slow
+def test_edits_made_around_crawls_that_were_to_use_no_browser_are_told_once_each(
+    two_lanes: TwoLanes, garden: Garden, watch: Watch
+) -> None:
+    """What the server sends of /a while `render` is `never` was never compared with what the browser showed before."""
+    watch.crawl("b")
+    assert watch.last is not None
+    two_lanes.change(watch.last, render="never")
+    garden.text["/a"] = NEW
+    changed, otherwise = watch.told("b")
+    assert (changed, otherwise) == ([], ["/a", "/b"])
+    garden.text["/b"] = NEW
+    assert watch.told("b") == (["/b"], [])
+    assert watch.told("b") == QUIET
+    two_lanes.change(watch.last, render="auto")
+    assert watch.told("b") == (["/a"], []), "/b was told before"
+    assert watch.lines() == {(OLD, NEW)}
+    assert watch.told("b") == QUIET
+
+
+@pytest.mark.slow
+def test_an_app_is_not_unchanged_because_its_shell_is(two_lanes: TwoLanes) -> None:
+    words = dict.fromkeys(("/a", "/b", "/c"), OLD)
+
+    def respond(_: object, request: Request) -> bytes:
+        links = "".join(f"<a href={path}>{path}</a>" for path in words)
+        text = f"{TEXT}{links}<p>{words.get(request.path, 'Home')}</p>"
+        fill = f"document.getElementById('root').innerHTML = `{text}`"
+        return response(f"<html><body><div id=root></div><script>{fill}</script></body></html>".encode())
+
+    with serving(respond) as site:
+        last = two_lanes.crawl(site.url("/"), render_rule=NONE_SAMPLED)
+        two_lanes.change(last, render="never")
+        words["/a"] = NEW
+        for _ in range(2):
+            last = two_lanes.again(last, seconds=90)
+            summary = last.change_summary or {}
+            assert summary["summary"]["unchanged_pages"] == 0, "what a server sends of them says nothing"
+            assert summary["coverage"]["sentence"]
+        two_lanes.change(last, render="auto")
+        words["/b"] = LATER
+        summary = two_lanes.again(last, seconds=90).change_summary or {}
+    assert _paths(summary["changed_page_urls"]) == ["/a", "/b"]
+
+
 # ---- no browser for a while
 
 
