@@ -76,6 +76,11 @@ def markup_chars(body: bytes, content_type: str) -> int:
     return without_inert(to_utf8(body, content_type)[0]).chars
 
 
+def has_hole(body: bytes, content_type: str) -> bool:
+    """Whether a page has an empty container, whatever text there is."""
+    return without_inert(to_utf8(body, content_type)[0]).has_hole
+
+
 def _framing(landmarks: Iterable[LexborNode]) -> int:
     """Characters of the outermost landmarks. Header and footer of an article are part of it."""
     framing = (node for node in islice(landmarks, MAX_LANDMARKS) if _frames_page(node))

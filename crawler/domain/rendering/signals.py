@@ -26,6 +26,8 @@ FILE = "file"
 """What the browser got: nothing that it shows."""
 SCREENSHOTS, WAIT, STEPS = "screenshots", "wait", "steps"
 """What only a browser can do, measured of `Signal.ASKED`."""
+KEPT_WORDS = 0.8
+FEWEST_LOST = 20
 _SYNTAX = re.compile(r"[#*\[\]()!\-_>|`]+")
 
 
@@ -34,6 +36,7 @@ class Signal(StrEnum):
     EMPTY_BODY = "empty_body"
     LOW_RATIO = "low_ratio"
     FRAME_ONLY = "frame_only"
+    LOST_TEXT = "lost_text"
     FETCH_FAILED = "fetch_failed"
     # not of the page itself
     ASKED = "asked"
@@ -100,6 +103,13 @@ def decide_page(measure: Measure, rule: RenderRule, text: str = "", frame: SiteF
     if not measure.has_scripts:
         return LIGHT
     return _signals(measure, measure.text_chars, rule) or _frame_only(measure, rule, text, frame) or LIGHT
+
+
+def lost_text(measure: Measure, words: int, before: int | None) -> Decision | None:
+    """Whether a page has far fewer words than before. If a container is empty now, scripts may bring the others."""
+    if not before or not measure.has_scripts or before - words < FEWEST_LOST or words > KEPT_WORDS * before:
+        return None
+    return Decision(render=True, signal=Signal.LOST_TEXT, measured=words, limit=before)
 
 
 def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
@@ -256,6 +266,8 @@ def _words(decision: Decision) -> str:
 
 def _words_of_page(signal: Signal, measured: float | str | None, limit: float | None) -> str:
     match signal:
+        case Signal.LOST_TEXT:
+            return f"the server sends {measured} of the {limit:g} words that it had, and an empty container"
         case Signal.EMPTY_BODY:
             return f"its body has {measured} content tags, fewer than {limit}, and loads a bundle of scripts"
         case Signal.LOW_RATIO:

@@ -22,7 +22,7 @@ from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import markdown_of
 from crawler.domain.pages.files import kind_of
-from crawler.domain.pages.measure import Measure, markup_chars
+from crawler.domain.pages.measure import Measure, has_hole, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
@@ -37,6 +37,7 @@ from crawler.domain.rendering.signals import (
     decide_mode,
     decide_page,
     decide_steps,
+    lost_text,
     note_without_browser,
 )
 from crawler.domain.rendering.url_shapes import (
@@ -265,9 +266,22 @@ class RenderWhereNeeded:
             return context.site
         decision = decide_page(page.measure, rule, page.text, context.frame)
         if not decision.render:
+            decision = self._lost_text(ticket, result, page) or decision
+        if not decision.render:
             context.frame.learn(page.text)
             return decision
         return spare(decision, parse(result.url), context.state.shapes, rule)
+
+    def _lost_text(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
+        previous = ticket.previous
+        lost = lost_text(page.measure, page.word_count, previous.words if previous else None)
+        if lost is None:
+            return None
+        try:
+            is_empty = self._read_bounded(ticket.context.crawl.project_id, has_hole, result.body, result.content_type)
+        except UnparsablePage:
+            return None
+        return lost if is_empty else None
 
     def _markdown(self, project_id: UUID, result: FetchResult, page: ParsedPage) -> str:
         try:

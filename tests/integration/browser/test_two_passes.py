@@ -82,6 +82,40 @@ def test_a_short_page_that_says_the_same_in_a_browser_is_soon_left_to_the_light_
 
 
 @pytest.mark.slow
+def test_an_article_that_moves_into_a_script_is_rendered_and_watched_there(two_lanes: TwoLanes) -> None:
+    """The site frames it with more text than any limit asks for, and an edit is then only seen in a browser."""
+    article = "<p>" + "It takes nine knots and a steady hand to moor a dinghy here. " * 8 + "</p>"
+    told = {"/live.txt": article}
+    around = "".join(
+        f"<p>Posted on {n} May by the harbour master, filed under knots of kind {n}.</p>" for n in range(6)
+    )
+
+    def post(body: str, n: int) -> str:
+        return (
+            f"<html><title>{n}</title><body><h1>Post {n}</h1>{body}{around.replace('May', f'May {n}')}{SCRIPT}</body>"
+        )
+
+    fill = "fetch('/live.txt').then(r => r.text()).then(t => document.getElementById('live').innerHTML = t)"
+    moved = f"<div id=live></div><script>{fill}</script>"
+    content = {"/": light("/1", "/2"), "/1": post(article, 1), "/2": post(article, 2)}
+
+    def respond(_: object, request: Request) -> bytes:
+        found = {**content, **told}.get(request.path)
+        return response(found.encode()) if found else response(b"", "404 Not Found")
+
+    with serving(respond) as site:
+        first = two_lanes.crawl(site.url("/"))
+        assert first.rendered == 0
+        content["/1"] = post(moved, 1)
+        second = two_lanes.again(first, seconds=90)
+        told["/live.txt"] = article.replace("nine knots", "ten knots")
+        third = two_lanes.again(first, seconds=90)
+    assert second.rendered == 1
+    assert two_lanes.paths(second)["/1"]["rendering"]["signal"] == "lost_text"
+    assert (third.change_summary or {})["changed_page_urls"] == [site.url("/1")]
+
+
+@pytest.mark.slow
 def test_pages_of_a_rendered_site_that_need_it_no_longer_go_back_to_light_until_they_refuse(
     two_lanes: TwoLanes,
 ) -> None:
