@@ -28,6 +28,7 @@ TITLE = "title"
 _OWN = "…"
 """Stands for what is each page's own in its title."""
 _WORDS = re.compile(r"\w+|[^\w\s]").findall
+_ENTRY = re.compile(r"li\.([^>#]+)").fullmatch
 _RELEASE = re.compile(r"(?:build|revision|rev\.?|commit|deploy(?:ment)?|release):? ?#").fullmatch
 
 
@@ -82,14 +83,32 @@ def collapse(edits: Edits, compared: int) -> Collapsed:
     texts = _texts_by_line(lines, edits, keys)
     moving = {line: (urls, texts[line]) for line, urls in lines.items() if _are_own(texts[line], compared)}
     left = _without(edits, moving, keys.__getitem__)
-    same = _shared(left, compared, lambda edit: edit, LIMITS)
+    alike = _entries_alike(left, _shared(left, compared, lambda edit: edit, LIMITS))
+    same = _shared(left, compared, lambda edit: alike.get(edit, edit), LIMITS)
     found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
     found += [(_of_lines(line, urls, texts), urls) for line, (urls, texts) in moving.items()]
     found.sort(key=lambda told: (-told[0].pages, told[0].removed, told[0].added))
     edited = frozenset(url for _, urls in found for url in urls)
     return Collapsed(
-        _without(left, same, lambda edit: edit), [change for change, _ in found[:MOST_LISTED]], edited
+        _without(left, same, lambda edit: alike.get(edit, edit)), [change for change, _ in found[:MOST_LISTED]], edited
     )  # fmt: skip
+
+
+def _entries_alike(edits: Edits, same: Container[BlockEdit]) -> dict[BlockEdit, BlockEdit]:
+    """Edits that are the template's but for the classes of a list's entry: by these a menu marks where one is."""
+    of_template: dict[tuple[str, str], list[BlockEdit]] = defaultdict(list)
+    found = dict.fromkeys(edit for some in edits.values() for edit in some)
+    for edit in found:
+        if edit in same and _ENTRY(edit.place):
+            of_template[texts_of(edit)].append(edit)
+    others = ((edit, of_template.get(texts_of(edit), ())) for edit in found if edit not in same)
+    return {edit: alike for edit, known in others for alike in known[:1] if _is_entry_alike(edit.place, alike.place)}
+
+
+def _is_entry_alike(place: str, other: str) -> bool:
+    """Both are entries of a list, and share a class."""
+    classes = (set(entry[1].split(".")) if (entry := _ENTRY(one)) else set() for one in (place, other))
+    return bool(set.intersection(*classes))
 
 
 def _are_own(texts: Sequence[tuple[str, str]], compared: int) -> bool:
