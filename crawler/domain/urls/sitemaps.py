@@ -2,6 +2,7 @@
 text. What names URLs behind broken XML is found by `damaged_sitemaps.py`.
 """
 
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -15,6 +16,8 @@ from crawler.domain.urls import damaged_sitemaps
 MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 """The sitemap protocol's own limits, counted after decompression."""
+MAX_URLS_BYTES = 16 * 1024 * 1024
+"""Of the URLs in memory, where they wait to be written: all of a full sitemap, if they have 250 characters each."""
 
 NO_SITEMAP = "This is not a sitemap."
 _MAX_ELEMENTS = 2_000_000
@@ -53,34 +56,52 @@ class _Stop(Exception):
         self.truncated = truncated
 
 
+class _Room:
+    """What is read of the URLs that a sitemap names."""
+
+    def __init__(self, max_urls: int) -> None:
+        self.max_urls = max_urls
+        self._urls, self._bytes = 0, 0
+
+    def take(self, url: str) -> str:
+        """The URL, if it is read. Else nothing more is."""
+        self._urls += 1
+        self._bytes += sys.getsizeof(url)
+        if self._urls > self.max_urls:
+            raise _Stop(f"The sitemap names more than {self.max_urls} URLs.", truncated=True)
+        if self._bytes > MAX_URLS_BYTES:
+            raise _Stop(f"The URLs of the sitemap take more than {MAX_URLS_BYTES >> 20} MB.", truncated=True)
+        return url
+
+
 def parse_sitemap(chunks: Iterable[bytes] | bytes, *, max_urls: int = MAX_URLS) -> Sitemap:
     """What a sitemap names, in its order, as far as it can be read."""
     urls: list[str] = []
     children: list[str] = []
     chunks = [chunks] if isinstance(chunks, bytes) else list(chunks)
     try:
-        _read(_plain(_pieces(chunks)), urls, children, max_urls)
+        _read(_plain(_pieces(chunks)), urls, children, _Room(max_urls))
     except _Stop as stop:
         return Sitemap(urls, children, stop.truncated, stop.error)
     except etree.XMLSyntaxError as exc:
         before = Sitemap(urls, children, truncated=False, error=f"The XML is broken: {one_line(exc.msg, 200)}.")
-        return _read_around(chunks, max_urls, before)
+        return _read_around(chunks, _Room(max_urls), before)
     except zlib.error:
         return Sitemap(urls, children, truncated=False, error="The gzip data is damaged.")
     return Sitemap(urls, children, truncated=False, error="")
 
 
-def _read(pieces: Iterator[bytes], urls: list[str], children: list[str], max_urls: int) -> None:
+def _read(pieces: Iterator[bytes], urls: list[str], children: list[str], room: _Room) -> None:
     first = _first_text(pieces)
     if not first:
         raise _Stop("The sitemap is empty.")
     if first.startswith(_XML_STARTS):
-        _read_xml(first, pieces, _Target(urls, children, max_urls))
+        _read_xml(first, pieces, _Target(urls, children, room))
     else:
-        _read_lines(first, pieces, urls, max_urls)
+        _read_lines(first, pieces, urls, room)
 
 
-def _read_around(chunks: Iterable[bytes], max_urls: int, before: Sitemap) -> Sitemap:
+def _read_around(chunks: Iterable[bytes], room: _Room, before: Sitemap) -> Sitemap:
     """What else a sitemap names whose XML is broken. `before` is what was read up to the first damage."""
     body = bytearray()
     with suppress(_Stop, zlib.error):
@@ -88,14 +109,20 @@ def _read_around(chunks: Iterable[bytes], max_urls: int, before: Sitemap) -> Sit
             body += piece
             if len(body) > damaged_sitemaps.MAX_BYTES:
                 break
-    found = damaged_sitemaps.search_damaged(bytes(body), max_urls)
+    found = damaged_sitemaps.search_damaged(bytes(body), room.max_urls)
     if found is None:
         return before._replace(error=NO_SITEMAP)
     if len(found.urls) < len(before.urls) + len(before.children):
         return before
     lost = f" {found.lost} of its URLs could not be read." if found.lost else ""
-    urls, children = ([], found.urls) if found.is_index else (found.urls, [])
-    return Sitemap(urls, children, len(body) > damaged_sitemaps.MAX_BYTES, before.error + lost)
+    named: list[str] = []
+    truncated, error = len(body) > damaged_sitemaps.MAX_BYTES, before.error + lost
+    try:
+        named.extend(map(room.take, found.urls))
+    except _Stop as stop:
+        truncated, error = True, f"{error} {stop.error}"
+    urls, children = ([], named) if found.is_index else (named, [])
+    return Sitemap(urls, children, truncated, error)
 
 
 def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -170,10 +197,10 @@ def _read_xml(first: bytes, pieces: Iterator[bytes], target: "_Target") -> None:
 class _Target:
     """Called by the parser for each tag; no tree is built, so a sitemap of a million odd elements costs no memory."""
 
-    def __init__(self, urls: list[str], children: list[str], max_urls: int) -> None:
+    def __init__(self, urls: list[str], children: list[str], room: _Room) -> None:
         self._urls = urls
         self._children = children
-        self._max_urls = max_urls
+        self._room = room
         self._elements = 0
         self._path: list[str] = []
         self._way: list[str] = []
@@ -232,26 +259,19 @@ class _Target:
                 self._add(loc)
 
     def _add(self, loc: str) -> None:
-        if len(self._urls) + len(self._children) >= self._max_urls:
-            raise _Stop(f"The sitemap names more than {self._max_urls} URLs.", truncated=True)
-        if self._is_index:
-            self._children.append(loc)
-        else:
-            self._urls.append(loc)
+        (self._children if self._is_index else self._urls).append(self._room.take(loc))
 
     def close(self) -> None:
         """The parser asks for it; everything is in the lists already."""
 
 
-def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[str], max_urls: int) -> None:
+def _read_lines(first: bytes, pieces: Iterator[bytes], urls: list[str], room: _Room) -> None:
     """One URL a line. Anything else (a PDF, an error message) has no line that begins like one."""
     for written in _lines(_chain(first, pieces)):
         line = written.strip()
         if not line.startswith((b"http://", b"https://")) or len(line) > _MAX_URL:
             continue
-        if len(urls) >= max_urls:
-            raise _Stop(f"The sitemap names more than {max_urls} URLs.", truncated=True)
-        urls.append(line.decode("utf-8", errors="replace"))
+        urls.append(room.take(line.decode("utf-8", errors="replace")))
     if not urls:
         raise _Stop(NO_SITEMAP)
 

@@ -183,7 +183,7 @@ def parse(raw: str, base: str | None = None) -> Url:
 
 def read(raw: str, base: str | None = None) -> Url | Unusable:
     """Read a URL as `parse` does, for callers to whom an unusable URL is an expected answer."""
-    if len(raw) <= _MAX_CACHED:
+    if len(raw) <= _MAX_CACHED and (base is None or len(base) <= _MAX_CACHED):
         return _read_cached(raw, base)
     return _read_anew(raw, base)
 

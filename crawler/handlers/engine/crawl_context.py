@@ -3,10 +3,14 @@
 The scope's rules are in `domain/urls/scope.py`; the state is read by `adapters/engine/crawl_state.py`.
 """
 
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from threading import Lock
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from crawler.domain.crawls.crawl import SMALL_SITE, CrawlJob, CrawlType
 from crawler.domain.crawls.frontier import Lane
@@ -18,9 +22,11 @@ from crawler.domain.rendering.url_shapes import Findings
 from crawler.domain.urls.pattern_index import PatternIndex
 from crawler.domain.urls.scope import Scope
 from crawler.domain.urls.url import QueryRule, Url, normalize, parse
+from crawler.handlers.engine.followed_links import FollowedLinks, FollowedRoom
 
 MAX_CONTEXTS = 2000
-MAX_FOLLOWED = 200_000
+UNUSED_SECONDS = 300.0
+"""After which a context is dropped: its crawl is over, or can wait for its context to be read again."""
 MAX_LISTED = 1_000_000
 MAX_SITEMAPS = 1_000
 """Limits per crawl and process.
@@ -32,14 +38,13 @@ MAX_MAPPED_SITEMAPS = 50
 """Of a crawl that only lists URLs, for somebody who waits."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class CrawlContext:
     state: CrawlState
     scope: Scope
     epoch: int
     rule: QueryRule
-    followed: dict[str, int] = field(default_factory=dict)
-    """For each href, the smallest depth at which this process followed the link. Bounded; a miss only costs time."""
+    followed: FollowedLinks = field(default_factory=FollowedLinks)
     listed: int = 0
     """URLs taken from sitemaps so far."""
     sitemaps: int = 0
@@ -158,12 +163,7 @@ class CrawlContext:
 
     def mark_followed(self, href: str, depth: int) -> bool:
         """Remember that a link is followed at this depth. False if it was already, at this depth or a smaller one."""
-        if self.followed.get(href, depth + 1) <= depth:
-            return False
-        if len(self.followed) >= MAX_FOLLOWED:
-            self.followed.clear()
-        self.followed[href] = depth
-        return True
+        return self.followed.mark(href, depth)
 
 
 @lru_cache(maxsize=16)
@@ -185,26 +185,51 @@ def scope_of(state: CrawlState) -> Scope:
 
 
 class CrawlContexts:
-    """The crawl contexts that one process caches. A new epoch (the frontier was rebuilt) gets a new context."""
+    """The crawl contexts that one process caches. A new epoch (the frontier was rebuilt) gets a new context.
 
-    def __init__(self, load: Callable[[UUID], CrawlState | None]) -> None:
+    Nobody tells a process that a crawl has ended, so contexts are dropped when they were not used for some minutes. One
+    that somebody still works with is found again all the same.
+    """
+
+    def __init__(self, load: Callable[[UUID], CrawlState | None], clock: Callable[[], float] = time.monotonic) -> None:
         self._load = load
-        self._contexts: dict[UUID, CrawlContext] = {}
+        self._clock = clock
+        self._used: OrderedDict[UUID, tuple[CrawlContext, float]] = OrderedDict()
+        """With the time of their last use, the latest at the end."""
+        self._alive = WeakValueDictionary[UUID, CrawlContext]()
+        self._lock = Lock()
+        self._room = FollowedRoom()
 
     def get(self, crawl_id: UUID, epoch: int) -> CrawlContext | None:
         """The context of a crawl, or None when the crawl is over or gone: its leases are worthless.
 
         A context is not cached before the homepage is stored: another process may be the one that learns from it.
         """
-        context = self._contexts.get(crawl_id)
-        if context is not None and context.epoch == epoch and context.is_settled:
-            return context
+        context = self._alive.get(crawl_id)
+        if context is None or context.epoch != epoch or not context.is_settled:
+            context = self._new(crawl_id, epoch)
+        if context is not None:
+            self._keep(context)
+        return context
+
+    def _new(self, crawl_id: UUID, epoch: int) -> CrawlContext | None:
         state = self._load(crawl_id)
         if state is None or state.crawl.status.is_over:
             return None
-        if len(self._contexts) >= MAX_CONTEXTS:
-            self._contexts.clear()
-        context = CrawlContext(state, scope_of(state), epoch, QueryRule.of(state.crawl.config))
+        rule, followed = QueryRule.of(state.crawl.config), FollowedLinks(self._room)
+        context = CrawlContext(state, scope_of(state), epoch, rule, followed)
         context.frame = SiteFrame(state.homepage)
-        self._contexts[crawl_id] = context
+        self._alive[crawl_id] = context
         return context
+
+    def _keep(self, context: CrawlContext) -> None:
+        now, crawl_id = self._clock(), context.crawl.id
+        with self._lock:
+            self._used[crawl_id] = context, now
+            self._used.move_to_end(crawl_id)
+            while len(self._used) > MAX_CONTEXTS or self._longest_unused() < now - UNUSED_SECONDS:
+                self._used.popitem(last=False)
+
+    def _longest_unused(self) -> float:
+        _, at = next(iter(self._used.values()))
+        return at

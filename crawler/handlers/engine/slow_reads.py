@@ -36,22 +36,34 @@ Read = Callable[[float], Any]
 
 
 class _Routine(greenlet):
-    """Processes responses, one after the other. To make a greenlet costs ten times as much as to use one again."""
+    """Processes responses, one after the other. To make a greenlet costs ten times as much as to use one again.
+
+    One that is not used again has to be ended: its own code refers to it, so Python would keep it for ever, with all it
+    works with.
+    """
 
     read: Read | None = None
     """What it waits for."""
+    settled: LeaseResult | None = None
+    """What came of the last response."""
 
-    def run(self, work: Callable[[], LeaseResult]) -> NoReturn:
+    def run(self, work: Callable[[], LeaseResult] | None) -> NoReturn:
         while True:
-            work = self._back(work())
+            assert work is not None
+            self.settled, work = work(), None  # while it pauses, it holds nothing
+            work = self._pause()
 
     def wait(self, read: Read) -> Any:
         self.read = read
-        return self._back(None)
+        return self._pause()
 
-    def _back(self, settled: LeaseResult | None) -> Any:
+    def end(self) -> None:
+        if not self.dead:
+            self.throw()
+
+    def _pause(self) -> Any:
         assert self.parent is not None
-        return self.parent.switch(settled)
+        return self.parent.switch()
 
 
 @dataclass(slots=True, eq=False)
@@ -86,8 +98,11 @@ class _Waiting:
         self.took = time.monotonic() - began
         self.is_over = True
 
-    def go_on(self) -> Any:
-        return self.routine.throw(self.error) if self.error else self.routine.switch(self.found)
+    def go_on(self) -> None:
+        if self.error:
+            self.routine.throw(self.error)
+        else:
+            self.routine.switch(self.found)
 
 
 def in_a_thread(run: Callable[[], None]) -> None:
@@ -120,7 +135,8 @@ class SlowReads:
     def process(self, result: FetchResult, work: Callable[[], LeaseResult]) -> LeaseResult | None:
         """What comes of a response; None if something has to be read first: then `ended` has it later."""
         routine, self._idle = self._idle or _Routine(), None
-        return self._outcome(result, routine, routine.switch(work))
+        routine.switch(work)
+        return self._outcome(result, routine)
 
     def ended(self) -> Iterator[LeaseResult]:
         """What came of responses that waited. The next reads are begun."""
@@ -132,8 +148,10 @@ class SlowReads:
             elif isinstance(one.error, TookLonger):
                 one.is_over, one.error = False, None
                 self._again.append(one)
-            elif settled := self._outcome(one.result, one.routine, one.go_on()):
-                yield settled
+            else:
+                one.go_on()
+                if settled := self._outcome(one.result, one.routine):
+                    yield settled
         self._begin()
         if not self:
             self._used.clear()
@@ -150,10 +168,14 @@ class SlowReads:
     def leave(self) -> list[FetchResult]:
         """Wait for none of them any more. What waited is returned."""
         results = self.results
+        for one in (*self._first, *self._again, *self._running):
+            one.routine.end()
         self._left.update(self._running)
         self._first.clear()
         self._again.clear()
-        self._idle = None
+        if self._idle is not None:
+            self._idle.end()
+            self._idle = None
         return results
 
     def leave_unread(self, is_meant: Callable[[Lease], bool]) -> list[FetchResult]:
@@ -161,16 +183,22 @@ class SlowReads:
         left = [one for one in (*self._first, *self._again) if is_meant(one.lease)]
         self._first = [one for one in self._first if one not in left]
         self._again = [one for one in self._again if one not in left]
+        for one in left:
+            one.routine.end()
         return [one.result for one in left]
 
     def __bool__(self) -> bool:
         """Whether any response waits."""
         return bool(self._first or self._again or len(self._running) > len(self._left))
 
-    def _outcome(self, result: FetchResult, routine: _Routine, settled: LeaseResult | None) -> LeaseResult | None:
+    def _outcome(self, result: FetchResult, routine: _Routine) -> LeaseResult | None:
         read, routine.read = routine.read, None
+        settled, routine.settled = routine.settled, None
         if read is None:
-            self._idle = routine
+            if self._idle is None:
+                self._idle = routine
+            else:
+                routine.end()
             return settled
         self._first.append(_Waiting(result, routine, read))
         self._begin()

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace
+from sys import getsizeof
 from uuid import UUID
 
 from crawler.domain.crawls.frontier import Lease
@@ -23,6 +24,8 @@ PART = 500
 """Of a list that is written in parts."""
 MUCH = 2_000
 """URLs of a crawl that wait, from which on nothing more of it is claimed or read."""
+MOST_LISTED_BYTES = 64 * 1024 * 1024
+"""Of the URLs of all sitemaps that wait: more than can be written before their leases are given back."""
 
 
 @dataclass(slots=True)
@@ -30,6 +33,8 @@ class _Waiting:
     settled: LeaseResult
     new: int
     """URLs that it names, about, and that were not written yet."""
+    listed_bytes: int
+    """Memory of the URLs of a sitemap, which are kept until all are written."""
     begun: int = 0
     """How much of its lists was written ahead."""
 
@@ -90,7 +95,7 @@ class Unwritten:
 
     def add(self, settled: LeaseResult) -> None:
         new = count_new_urls(settled)
-        self._waiting.append(_Waiting(settled, new))
+        self._waiting.append(_Waiting(settled, new, sum(map(getsizeof, settled.listed))))
         self._new[settled.key.crawl_id] += new
         self._total += new
 
@@ -110,6 +115,13 @@ class Unwritten:
         self._waiting = [one for one in self._waiting if not (one.is_long and is_meant(one.settled.lease))]
         self._count_again()
         return left
+
+    def surplus(self) -> Lease | None:
+        """The lease of the sitemap whose URLs take most memory, if those of all take more than they may."""
+        sitemaps = [one for one in self._waiting if one.listed_bytes and one.is_long]
+        if sum(one.listed_bytes for one in sitemaps) <= MOST_LISTED_BYTES:
+            return None
+        return max(sitemaps, key=lambda one: one.listed_bytes).settled.lease
 
     def long(self) -> set[UUID]:
         """Crawls that have a list which is written in parts."""

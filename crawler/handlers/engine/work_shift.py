@@ -140,7 +140,7 @@ class _Shift:
         """Responses that were not reported to the frontier yet."""
         self._unwritten = Unwritten()
         self._passed_over: set[UUID] = set()
-        """Crawls whose long lists waited too long. While others are written, no more of theirs are fetched."""
+        """Crawls whose long lists were given back. While others are written, no more of theirs are fetched."""
         self._oldest = 0.0
         self._touched: set[UUID] = set()
         self._progressed: set[UUID] = set()
@@ -198,6 +198,9 @@ class _Shift:
         """Give back what takes long to be read or written: it has held the shift up for as long as it may."""
         for result in (*unread, *self._answers.leave(is_meant)):
             self._excuse(result)
+        self._leave_lists(is_meant)
+
+    def _leave_lists(self, is_meant: Callable[[Lease], bool]) -> None:
         if leases := self._unwritten.leave(is_meant):
             log.info("long_lists_given_back", number=len(leases))
             self._held.give_back(leases)
@@ -416,6 +419,8 @@ class _Shift:
         if not self._unwritten:
             self._oldest = time.monotonic()
         self._unwritten.add(settled)
+        if settled.listed and (surplus := self._unwritten.surplus()):
+            self._leave_lists(lambda lease: lease is surplus)
 
     def _flush_if_due(self, *, stopping: bool) -> None:
         waiting = len(self._unwritten)

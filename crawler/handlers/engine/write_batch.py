@@ -243,4 +243,4 @@ def _log_failed_entries(written: Sequence[LeaseResult]) -> None:
 def _forget_followed(batch: Sequence[LeaseResult]) -> None:
     """Forget which links were followed, because nothing was written: they must be found again."""
     for settled in batch:
-        settled.context.followed.clear()
+        settled.context.followed.forget()

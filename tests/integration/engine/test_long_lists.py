@@ -158,3 +158,21 @@ def test_a_list_that_takes_half_its_lease_is_given_back_and_goes_on_later(
     assert len(crawler.paths(crawl)) == LINKS + 2
     assert asked(site).count("/") == 2
     assert max(found) == MOST
+
+
+def test_sitemaps_that_take_too_much_memory_together_are_read_one_after_the_other(
+    crawler: Engine, site: Site, found: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one that is given back, all URLs are found when it is read again."""
+    monkeypatch.setattr(unwritten, "MOST_LISTED_BYTES", 4_000)
+    lay(site, {"/": (), **{f"/{number}": () for number in range(3 * LINKS)}})
+    sitemaps = [f"/{number}.xml" for number in range(3)]
+    site.edit("/robots.txt", html="".join(f"Sitemap: {site.url(path)}\n" for path in sitemaps))
+    for number, path in enumerate(sitemaps):
+        urls = map(site.url, [f"/{one}" for one in range(number * LINKS, (number + 1) * LINKS)])
+        site.edit(path, html=f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>")
+    crawl = crawler.crawl(site.url(), delay_seconds=0)
+    assert (crawl.end_reason, crawl.pages_crawled) == (EndReason.EXHAUSTED, 3 * LINKS + 1)
+    requests = [request.path for request in site.requests()]
+    assert sum(map(requests.count, sitemaps)) > len(sitemaps), "some were given back"
+    assert max(found) == MOST

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID, uuid4
+from weakref import ref
 
 import pytest
 
@@ -157,3 +158,31 @@ def test_of_what_waited_too_long_only_that_is_left_which_is_not_being_read(reads
     assert len(reads.tested.leave_unread(lambda _: True)) == 1
     assert len(reads.tested.results) == AT_ONCE
     assert reads.end() == ["page0"]
+
+
+class Held:
+    """Something large that processing a response holds."""
+
+
+@pytest.mark.parametrize("way", ["ended", "left", "left unread"])
+def test_nothing_of_a_response_is_kept_however_its_wait_ends(reads: Reads, way: str) -> None:
+    seen: list[ref[Held]] = []
+
+    def work() -> Held:
+        held = Held()
+        seen.append(ref(held))
+        reads.tested(lambda _: "read")
+        return held
+
+    for _ in range(5):
+        assert reads.process(work) is None
+    if way == "left":
+        reads.tested.leave()
+        reads.tested.leave()
+    elif way == "left unread":
+        reads.tested.leave_unread(lambda _: True)
+    while reads.begun:
+        reads.end()
+    assert not reads.tested
+    assert [held() for held in seen] == [None] * 5
+    assert reads.process(lambda: "settled") == "settled"

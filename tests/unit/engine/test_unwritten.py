@@ -121,3 +121,17 @@ def test_long_lists_are_left_and_short_ones_stay() -> None:
     assert tested.leave() == [long.lease]
     assert links(tested.take()) == [(9, False), (7, False)]
     assert not tested
+
+
+def test_of_sitemaps_that_together_take_too_much_memory_the_largest_is_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unwritten, "MOST_LISTED_BYTES", 100_000)
+    sitemaps = [result(listed=[f"/{number}/{'a' * length}" for number in range(35)]) for length in (900, 1_000, 800)]
+    assert waiting(*sitemaps[:2], result(new=5)).surplus() is None
+    tested = waiting(*sitemaps, result(new=5))
+    surplus = tested.surplus()
+    assert surplus is sitemaps[1].lease
+    assert tested.leave(lambda lease: lease is surplus) == [surplus]
+    assert tested.surplus() is None
+    assert len(tested) == 3

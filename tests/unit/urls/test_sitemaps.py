@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.domain.urls import sitemaps
-from crawler.domain.urls.sitemaps import MAX_BYTES, Sitemap, parse_sitemap
+from crawler.domain.urls.sitemaps import MAX_BYTES, MAX_URLS, Sitemap, parse_sitemap
 
 HEAD = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -113,6 +113,41 @@ def test_more_urls_than_asked_for_are_cut() -> None:
         assert (len(cut.urls), cut.truncated, cut.error) == (3, True, "The sitemap names more than 3 URLs.")
     index = b"<sitemapindex>" + b"<sitemap><loc>https://example.com/s</loc></sitemap>" * 10
     assert len(parse_sitemap(index, max_urls=3).children) == 3
+
+
+def long_locs(number: int, loc: str) -> list[str]:
+    return [f"https://example.com/{n:05}/{loc}" for n in range(number)]
+
+
+def written(locs: list[str]) -> list[bytes]:
+    """A sitemap of these URLs: as it should be, with broken XML, as text, and as an index."""
+    urls, sitemaps = (
+        "".join(f"<{tag}><loc>{loc}</loc></{tag}>" for loc in locs).encode() for tag in ("url", "sitemap")
+    )
+    index = b"<sitemapindex>" + sitemaps + b"</sitemapindex>"
+    return [HEAD + urls + TAIL, HEAD + urls + b"<url></broken>" + TAIL, "\n".join(locs).encode(), index]
+
+
+@pytest.mark.parametrize("loc", ["a" * 1_900, "\N{HONEYBEE}" + "b" * 400], ids=["long", "wide"])
+def test_of_very_long_urls_the_first_are_read_that_take_no_more_than_a_limit(
+    loc: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemaps, "MAX_URLS_BYTES", 1 << 20)
+    locs = long_locs(1_000, loc)
+    for body in written(locs):
+        cut = parse_sitemap(body)
+        named = cut.urls + cut.children
+        assert named == locs[: len(named)]
+        assert 0.99 < sum(map(sys.getsizeof, named)) / (1 << 20) <= 1
+        assert cut.truncated
+        assert cut.error.endswith("The URLs of the sitemap take more than 1 MB.")
+
+
+@pytest.mark.parametrize("loc", ["a" * 250, "\N{CYRILLIC SMALL LETTER YA}" * 90], ids=["long", "wide"])
+def test_a_full_sitemap_is_read_whole(loc: str) -> None:
+    body, *_ = written(long_locs(MAX_URLS, loc))
+    read = parse_sitemap(body)
+    assert (len(read.urls), read.truncated, read.error) == (MAX_URLS, False, "")
 
 
 def test_overlong_locs_are_left_out() -> None:

@@ -12,6 +12,7 @@ from crawler.domain.urls.url import (
     Unusable,
     Url,
     UrlRefused,
+    _read_cached,
     digest,
     links,
     normalize,
@@ -416,3 +417,11 @@ def test_links_are_what_parse_says(hrefs: list[str], base: Url) -> None:
 def test_a_page_reads_each_link_as_its_own_address_would(base: str, href: str) -> None:
     raw = href.strip().partition("#")[0]
     assert resolver(base)(href) == (read(raw, base) if raw else None)
+
+
+def test_of_pages_with_a_long_base_no_url_is_kept() -> None:
+    """A page of a few bytes for each link would fill a cache with thousands of long URLs."""
+    kept = _read_cached.cache_info().currsize
+    resolve = resolver(f"http://a.example/{'d' * 1_900}/")
+    assert [isinstance(resolve(f"no-url-of-a-long-base-{number}"), Url) for number in range(100)] == [True] * 100
+    assert _read_cached.cache_info().currsize == kept
