@@ -44,8 +44,9 @@ WORKERS = (2, 8, 32, 128)
 POSTGRES_CORES = 16
 ROUND_TRIP = 0.0005
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
-LAPS = 3
-"""How often the smaller crawls are measured: each takes a few seconds, in which anything may come in between."""
+LAPS = 6
+"""How often the smaller crawls are measured: each takes a few seconds, in which anything may come in between. From one
+to the next the machine's speed changes, too."""
 
 
 class Split(NamedTuple):
@@ -143,28 +144,40 @@ def _measured(
     **config: object,
 ) -> Point:
     """Of what a page costs, what it costs to begin and to end a crawl is no part: its time is that of its requests."""
-    around, _ = _cost(crawler, sites, seed, laps, **config, max_pages=1)
-    before, slowness = psutil.cpu_times(), [yardstick.slowness()]
-    cost, served = _cost(crawler, sites, seed, laps, **config)
-    others = of_others(before, psutil.cpu_times(), sum(cost) * laps)
-    slowness.append(yardstick.slowness())
+    around = _average([_lap(crawler, sites, seed, **config, max_pages=1).cost for _ in range(laps)])
+    slowness, measured = [yardstick.slowness()], []
+    for _ in range(laps):
+        measured.append(_lap(crawler, sites, seed, **config))
+        slowness.append(yardstick.slowness())
+    served = [lap.served for lap in measured]
     pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
     web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
-    split = cost.without(around).times(1 / pages)
+    split = _average([lap.cost for lap in measured]).without(around).times(1 / pages)
     per_second = laps * pages / sum(one.seconds for one in served)
     print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
+    others = mean(lap.others for lap in measured)
     return Point(name, web, fetchers, 0, per_second, split, others, mean(slowness), calibrates)
 
 
-def _cost(crawler: Ours, sites: Sites, seed: str, laps: int, **config: object) -> tuple[Split, list[Served]]:
-    """Milliseconds of CPU of a crawl, and what the website saw of each."""
-    served: list[Served] = []
+class _Lap(NamedTuple):
+    cost: Split
+    """Milliseconds of CPU of the crawl."""
+    served: Served
+    others: float
+
+
+def _lap(crawler: Ours, sites: Sites, seed: str, **config: object) -> _Lap:
+    before = psutil.cpu_times()
     with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
-        for _ in range(laps):
-            project, mark = crawler.project(seed, **config), sites.mark()
-            crawler.crawl(project)
-            served.append(sites.measure(mark))
-    return _split(crawler, sites, usage, laps), served
+        project, mark = crawler.project(seed, **config), sites.mark()
+        crawler.crawl(project)
+        served = sites.measure(mark)
+    cost = _split(crawler, sites, usage, 1)
+    return _Lap(cost, served, of_others(before, psutil.cpu_times(), sum(cost)))
+
+
+def _average(splits: Sequence[Split]) -> Split:
+    return Split(*map(mean, zip(*splits, strict=True)))
 
 
 def _polite(options: Options, yardstick: "Yardstick") -> Point:
