@@ -43,6 +43,8 @@ PAGES = 100_000
 CRAWLS = 30
 WRITTEN = 20_000
 """URLs of the crawl that the engine's statements write."""
+OUTSIDE = 1_000_000
+"""At most so many rows are deleted one by one."""
 KEPT_DAYS = 14
 ROUNDS = 15
 _SITE = "http://www.example.test"
@@ -99,7 +101,7 @@ def run(options: Options) -> str:
         tools = tools_of(servers.database_url, servers.redis_url)
         engine = tools.database
         migrate(engine)
-        outside = _grow(engine, pages, [now - timedelta(days=70)])  # there is no part for it
+        outside = _grow(engine, min(pages, OUTSIDE), [now - timedelta(days=70)])  # there is no part for it
         for days in range(max(crawls, 35), -1, -7):
             make_parts(engine, LEDGER, now - timedelta(days=days))
         make_parts(engine, REQUESTS, now)
@@ -141,7 +143,8 @@ def _costs(engine: Engine, urls: int, at: datetime) -> list[Bytes]:
 
 
 def _all_rows(db: Connection) -> int:
-    return int(db.execute(text("SELECT count(*) FROM crawl_urls")).scalar_one())
+    """As vacuum counted them."""
+    return int(db.execute(text(_ROWS)).scalar_one())
 
 
 def _sizes(db: Connection, table: str, rows: int) -> list[Bytes]:
@@ -182,16 +185,29 @@ def _grow(engine: Engine, pages: int, moments: list[datetime]) -> UUID:
     values = {"project": project, "pages": pages, "site": _SITE, "first": crawls[0], "last": crawls[-1]}
     with engine.begin() as db:
         db.execute(text("SET LOCAL statement_timeout = 0"))
-        for statement in (_PAGES, _VERSIONS):
+        for statement in (_PAGES, _VERSIONS, _IN_ORDER):
             db.execute(text(statement), values)
-        for crawl, at in zip(crawls, moments, strict=True):
-            db.execute(text(_LEDGER), {**values, "crawl": crawl, "at": at})
+        with _without_key(db):
+            for crawl, at in zip(crawls, moments, strict=True):
+                db.execute(text(_LEDGER), {**values, "crawl": crawl, "at": at})
         db.execute(text(_LOG), {**values, "host": _HOST})
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         db.execute(text("SET statement_timeout = 0"))
         db.execute(text("VACUUM ANALYZE"))
         db.execute(text("SET statement_timeout = 120000"))
     return project
+
+
+@contextmanager
+def _without_key(db: Connection) -> Iterator[None]:
+    """Make the ledger's index when its rows are there, and write no log of them: hundreds of millions are loaded."""
+    for part in db.execute(text(_LEAVES)).scalars().all():
+        db.execute(text(f"ALTER TABLE {part} SET UNLOGGED"))
+    name, key = db.execute(text(_KEY)).one()
+    db.execute(text(f"ALTER TABLE crawl_urls DROP CONSTRAINT {name}"))
+    yield
+    db.execute(text("SET LOCAL maintenance_work_mem = '2GB'"))
+    db.execute(text(f"ALTER TABLE crawl_urls ADD CONSTRAINT {name} {key}"))
 
 
 def _log_costs(engine: Engine) -> list[Bytes]:
@@ -342,9 +358,9 @@ _NAMED = """
 _PAGES = f"""
 INSERT INTO crawled_pages (id, project_id, url, normalized_url, title, status, reason, http_status, version_id,
     crawl_id, content_hash, last_changed_at)
-SELECT gen_random_uuid(), :project, u, u, 'Chapter ' || n,
+SELECT uuidv7(), :project, u, u, 'Chapter ' || n,
     CASE WHEN n % 500 = 0 THEN 'failed' WHEN n % 100 = 0 THEN 'skipped' ELSE 'success' END,
-    CASE WHEN n % 500 = 0 THEN 'timeout' WHEN n % 100 = 0 THEN 'not_found' END, 200, gen_random_uuid(), :last,
+    CASE WHEN n % 500 = 0 THEN 'timeout' WHEN n % 100 = 0 THEN 'not_found' END, 200, uuidv7(), :last,
     sha256(CAST(u AS bytea)), now() - CASE WHEN n % 1000 = 1 THEN interval '1 hour' ELSE interval '30 days' END
 FROM (SELECT n, {_NAMED} AS u FROM generate_series(1, :pages) n) given
 """
@@ -354,13 +370,31 @@ SELECT version_id, id, :first, content_hash, 'lightweight', last_changed_at FROM
 WHERE project_id = :project
 """
 # In the order of a crawl, not of their names.
+_IN_ORDER = """
+CREATE TEMP TABLE in_order ON COMMIT DROP AS
+SELECT normalized_url, CASE status WHEN 'success' THEN 'done' ELSE status END AS state, reason, http_status,
+    content_hash, version_id
+FROM crawled_pages WHERE project_id = :project ORDER BY hashtext(normalized_url)
+"""
 _LEDGER = """
 INSERT INTO crawl_urls (crawl_job_id, normalized_url, depth, priority, seq, fetch_state, reason, attempts, parent,
     http_status, content_hash, version_id, found_at, fetched_at)
-SELECT :crawl, normalized_url, 2, 2, row_number() OVER (), CASE status WHEN 'success' THEN 'done' ELSE status END,
+SELECT :crawl, normalized_url, 2, 2, row_number() OVER (), state,
     coalesce(reason, CASE WHEN CAST(:crawl AS uuid) <> :first THEN 'unchanged' END), 1,
     '~' || chr(32 + 51) || 'chapter-0000001.html', http_status, content_hash, version_id, :at, :at
-FROM crawled_pages WHERE project_id = :project ORDER BY id
+FROM in_order
+"""
+_LEAVES = """
+SELECT CAST(relid AS text) FROM pg_partition_tree('crawl_urls') JOIN pg_class ON oid = relid
+WHERE isleaf AND relpersistence = 'p'
+"""
+_ROWS = """
+SELECT sum(reltuples) FROM pg_partition_tree('crawl_urls') JOIN pg_class ON oid = relid
+WHERE isleaf AND reltuples > 0
+"""
+_KEY = """
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE conrelid = CAST('crawl_urls' AS regclass) AND contype = 'p'
 """
 _LOG = """
 INSERT INTO request_log (at, crawl_id, host, kind, lane, status, elapsed_ms, url)

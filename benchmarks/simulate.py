@@ -7,15 +7,14 @@ import os
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, median
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import psutil
 from redis import Redis
@@ -45,8 +44,9 @@ POSTGRES_CORES = 16
 ROUND_TRIP = 0.0005
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
 LAPS = 6
-"""How often the smaller crawls are measured: each takes a few seconds, in which anything may come in between. From one
-to the next the machine's speed changes, too."""
+"""How often each crawl is measured, in turn with the others: a machine is quicker in one minute than in the next, so
+all of them have their part of both."""
+MANY_HOSTS = 6
 
 
 class Split(NamedTuple):
@@ -82,13 +82,7 @@ class Point:
     others: float = 0.0
     """The part of the processors' time that was neither ours nor idle: this benchmark's, the kernel's, and that of
     others on the machine that lends them."""
-    slowness: float = 1.0
-    """Milliseconds of CPU that always the same work took meanwhile: lent processors are not always as quick."""
     calibrates: bool = False
-
-    def leveled(self) -> "Point":
-        """The same crawl on a machine on which the yardstick takes a millisecond."""
-        return replace(self, split=self.split.times(1 / self.slowness), slowness=1.0)
 
     @property
     def cores(self) -> float:
@@ -96,67 +90,80 @@ class Point:
 
 
 def run(options: Options) -> str:
-    with Yardstick() as yardstick:
-        points = [*_manuals(options, yardstick), _polite(options, yardstick)]
-        crowded = yardstick.crowding()
+    points = [*_manuals(options), _polite(options)]
+    crowded = crowding()
     print(f"  all processors at once: each takes {crowded:.2f} times as long", flush=True)
     with _valkey() as redis:
         costs = calibrated(redis, points, crowded)
         checked = [(point, replay(redis, costs, point, crowded)) for point in points]
-        usual = costs.times(median(point.slowness for point in points))
-        scaled = [(count, scale(redis, usual, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
+        scaled = [(count, scale(redis, costs, count, options)) for count in WORKERS[: options.size(len(WORKERS), 1)]]
     return table(checked, scaled)
 
 
 # -- what is measured -----------------------------------------------------------------------------
 
 
-def _manuals(options: Options, yardstick: "Yardstick") -> Iterator[Point]:
-    both = os.cpu_count() or 1
-    small, large, many = manual("postgresql"), manual("python"), manual("postgresql", options.size(20, 2))
-    with serve(small, large) as sites, ours(both) as crawler:
-        crawler.warm(sites.url("postgresql"))
-        yield _measured(yardstick, "the PostgreSQL manual", crawler, sites, sites.url("postgresql"), both)
-        yield _measured(yardstick, "the Python manual", crawler, sites, sites.url("python"), both, calibrates=True)
-    with serve(many) as sites, ours(both) as crawler:
-        named = tuple(sites.hosts("postgresql"))
-        crawler.warm(sites.portal, allowed_hosts=named)
-        name = f"the first on {len(named)} hosts"
-        # Of the largest crawl, what it costs to begin and to end one counts least.
-        yield _measured(
-            yardstick, name, crawler, sites, sites.portal, both, laps=1, calibrates=True, allowed_hosts=named
-        )
-    with serve(small) as sites, ours(1) as crawler:
-        crawler.warm(sites.url("postgresql"))
-        yield _measured(yardstick, "the first, one worker", crawler, sites, sites.url("postgresql"), 1)
+def _manuals(options: Options) -> list[Point]:
+    both, laps = os.cpu_count() or 1, options.size(LAPS, 1)
+    small, large, many = manual("postgresql"), manual("python"), manual("postgresql", options.size(MANY_HOSTS, 2))
+    many = replace(many, name="many")
+    with serve(many) as hosts, serve(small, large) as sites, ours(both) as crawler, ours(1) as alone:
+        named = tuple(hosts.hosts("many"))
+        first, second = sites.url("postgresql"), sites.url("python")
+        subjects = [
+            _Subject("the PostgreSQL manual", crawler, sites, first, both),
+            _Subject("the Python manual", crawler, sites, second, both, calibrates=True),
+            # Of the largest crawl, what it costs to begin and to end one counts least.
+            _Subject(
+                f"the first on {len(named)} hosts",
+                crawler,
+                hosts,
+                hosts.portal,
+                both,
+                {"allowed_hosts": named},
+                calibrates=True,
+            ),
+            _Subject("the first, one worker", alone, sites, first, 1),
+        ]
+        for subject in subjects:
+            subject.crawler.warm(subject.seed, **subject.config)
+        around: list[list[_Lap]] = [[] for _ in subjects]
+        whole: list[list[_Lap]] = [[] for _ in subjects]
+        for number in range(laps):
+            for place, subject in enumerate(subjects):
+                around[place].append(subject.lap(max_pages=1))
+                whole[place].append(subject.lap())
+            print(f"  {number + 1} of {laps} rounds", flush=True)
+    return [subject.point(*measured) for subject, *measured in zip(subjects, around, whole, strict=True)]
 
 
-def _measured(
-    yardstick: "Yardstick",
-    name: str,
-    crawler: Ours,
-    sites: Sites,
-    seed: str,
-    fetchers: int,
-    *,
-    laps: int = LAPS,
-    calibrates: bool = False,
-    **config: object,
-) -> Point:
-    """Of what a page costs, what it costs to begin and to end a crawl is no part: its time is that of its requests."""
-    around = _average([_lap(crawler, sites, seed, **config, max_pages=1).cost for _ in range(laps)])
-    slowness, measured = [yardstick.slowness()], []
-    for _ in range(laps):
-        measured.append(_lap(crawler, sites, seed, **config))
-        slowness.append(yardstick.slowness())
-    served = [lap.served for lap in measured]
-    pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
-    web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
-    split = _average([lap.cost for lap in measured]).without(around).times(1 / pages)
-    per_second = laps * pages / sum(one.seconds for one in served)
-    print(f"  {name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
-    others = mean(lap.others for lap in measured)
-    return Point(name, web, fetchers, 0, per_second, split, others, mean(slowness), calibrates)
+@dataclass(frozen=True)
+class _Subject:
+    """A crawl that is measured several times."""
+
+    name: str
+    crawler: Ours
+    sites: Sites
+    seed: str
+    fetchers: int
+    config: Mapping[str, object] = field(default_factory=dict)
+    calibrates: bool = False
+
+    def lap(self, **config: object) -> "_Lap":
+        return _lap(self.crawler, self.sites, self.seed, **{**self.config, **config})
+
+    def point(self, around: Sequence["_Lap"], whole: Sequence["_Lap"]) -> Point:
+        """Of what a page costs, what it costs to begin and to end a crawl is no part: its time is that of its
+        requests."""
+        served = [lap.served for lap in whole]
+        pages, hosts = len(served[0].pages), len({host for host, _ in served[0].pages})
+        web = Web.alike(hosts, pages // hosts, LOOPBACK_SECONDS, 1000 * served[0].megabytes / pages)
+        begun = _average([lap.cost for lap in around])
+        split = _average([lap.cost for lap in whole]).without(begun).times(1 / pages)
+        per_second = len(whole) * pages / sum(one.seconds for one in served)
+        print(f"  {self.name}: {per_second:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
+        others = mean(lap.others for lap in whole)
+        return Point(self.name, web, self.fetchers, 0, per_second, split, others, self.calibrates)
 
 
 class _Lap(NamedTuple):
@@ -180,7 +187,7 @@ def _average(splits: Sequence[Split]) -> Split:
     return Split(*map(mean, zip(*splits, strict=True)))
 
 
-def _polite(options: Options, yardstick: "Yardstick") -> Point:
+def _polite(options: Options) -> Point:
     hosts, seconds = options.size(POLITE_HOSTS, 20), options.size(POLITE_SECONDS, 5)
     with polite.pages() as root, serve(Mount("polite", root, hosts)) as sites, ours(polite.FETCHERS) as crawler:
         named = tuple(sites.hosts("polite"))
@@ -188,7 +195,6 @@ def _polite(options: Options, yardstick: "Yardstick") -> Point:
         first = sites.mark()
         crawl = crawler.tools.crawls.start(project.id)
         polite.await_start(crawler, sites, set(named), first)
-        slowness = yardstick.slowness()
         mark, before = sites.mark(), psutil.cpu_times()
         with Usage(lambda: [*crawler.pids(), sites.pid]) as usage:
             crawler.attend(seconds)
@@ -201,7 +207,7 @@ def _polite(options: Options, yardstick: "Yardstick") -> Point:
         others = of_others(before, after, sum(split) * pages)
     print(f"  {hosts} polite hosts: {pages / seconds:,.0f} pages/s, {split.ours:.2f} ms of CPU a page", flush=True)
     name = f"{hosts} polite hosts, a request a second each"
-    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, others, slowness)
+    return Point(name, web, polite.FETCHERS, 1000, pages / seconds, split, others)
 
 
 def of_others(before: Any, after: Any, ours: float) -> float:
@@ -222,36 +228,18 @@ def _split(crawler: Ours, sites: Sites, usage: Usage, parts: int) -> Split:
     return Split(*(1000 * seconds / parts for seconds in (ours, postgres, redis, site)))
 
 
-class Yardstick:
-    """Always the same work, in a process for each processor: how quick they are now."""
+def crowding() -> float:
+    """How many times as long work takes when all processors are busy: they may be threads of one core."""
+    count = os.cpu_count() or 1
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_seconds_of_work, [1] * count))  # all of them have started
+        return max(1.0, median(_crowding(pool, count) for _ in range(9)))
 
-    def __init__(self) -> None:
-        self._count = os.cpu_count() or 1
-        # Not forked: what is started after us would not end with us as long as a copy of our files is open.
-        self._pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"))
 
-    def __enter__(self) -> Self:
-        list(self._pool.map(_seconds_of_work, [1] * self._count))  # all of them have started
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None) -> None:
-        self._pool.shutdown()
-
-    def slowness(self) -> float:
-        """Milliseconds of CPU, with all processors busy."""
-        return 1000 * median(self._together() for _ in range(5))
-
-    def crowding(self) -> float:
-        """How many times as long work takes when all processors are busy: they may be threads of one core."""
-        return max(1.0, median(self._crowding() for _ in range(7)))
-
-    def _crowding(self) -> float:
-        """Alone and together right after each other: the machine's speed changes."""
-        alone = self._pool.submit(_seconds_of_work, 100).result()
-        return self._together() / alone
-
-    def _together(self) -> float:
-        return sum(self._pool.map(_seconds_of_work, [100] * self._count)) / self._count
+def _crowding(pool: ProcessPoolExecutor, count: int) -> float:
+    """Alone and together right after each other: the machine's speed changes."""
+    alone = pool.submit(_seconds_of_work, 100).result()
+    return sum(pool.map(_seconds_of_work, [100] * count)) / count / alone
 
 
 def _seconds_of_work(pages: int) -> float:
@@ -269,13 +257,13 @@ def _seconds_of_work(pages: int) -> float:
 
 
 def calibrated(redis: Redis, points: Sequence[Point], crowded: float) -> Costs:
-    """Costs by which the measured pages cost what they did, if the yardstick takes a millisecond.
+    """Costs by which the measured pages cost what they did.
 
     Of a page a line through two sizes. Of Redis what a call costs and each URL in it, of a worker what a call costs it:
     in a quick crawl there are many URLs in each, in a polite one few.
     """
-    small, large = sorted((one.leveled() for one in points if one.calibrates), key=lambda one: one.web.kilobytes)
-    polite_one = next(point.leveled() for point in points if point.delay_ms)
+    small, large = sorted((one for one in points if one.calibrates), key=lambda one: one.web.kilobytes)
+    polite_one = next(point for point in points if point.delay_ms)
     costs = line_through(small, large)
     calls, urls = _calls_of(redis, costs, small, crowded)
     many_calls, few_urls = _calls_of(redis, costs, polite_one, crowded)
@@ -323,7 +311,7 @@ def shared_out(crawls: Sequence[tuple[float, float, float]]) -> tuple[float, flo
 
 def replay(redis: Redis, costs: Costs, point: Point, crowded: float) -> Told:
     """The same crawl on virtual time: everything on one machine, as it was measured."""
-    cores, costs = Cores(os.cpu_count() or 1, crowded, point.others), costs.times(point.slowness)
+    cores = Cores(os.cpu_count() or 1, crowded, point.others)
     cluster = Cluster([Machine(cores, point.fetchers)], postgres=cores, redis=cores, costs=costs, sites=cores)
     limits = Limits(10**9, 10**9, 256 if point.delay_ms else IN_FLIGHT, point.delay_ms, respect_robots=False)
     return Simulation(redis, cluster, point.web, limits).run(POLITE_SECONDS if point.delay_ms else 600)

@@ -50,9 +50,6 @@ class Costs(NamedTuple):
     site: float = 0.0
     """Of the website for a page, where it is on the same machine."""
 
-    def times(self, factor: float) -> "Costs":
-        return Costs(*(factor * ms for ms in self))
-
     def read(self, page: "Page") -> float:
         return self.worker + self.worker_kb * page.kilobytes
 
@@ -114,9 +111,9 @@ class Cores:
     def use(self, at: float, ms: float) -> float:
         """When work that comes at this time is done."""
         began = max(at, heapq.heappop(self._free_at))
-        others = sum(free_at > began for free_at in self._free_at) / max(1, self.count - 1)
-        seconds = ms / 1000 * (1 + (self.crowded - 1) * others) / self.crowded
-        over = began + seconds / (1 - self.others)
+        busy = sum(free_at > began for free_at in self._free_at) / max(1, self.count - 1)
+        seconds = ms / 1000 * (1 + (self.crowded - 1) * busy) / self.crowded
+        over = began + seconds / (1 - self.others * busy)  # where one is free, others have that one
         heapq.heappush(self._free_at, over)
         self.busy += seconds
         return over

@@ -8,20 +8,14 @@ from benchmarks.simulate import Point, Split, line_through, of_others, shared_ou
 from benchmarks.simulation import Web
 
 
-def crawl(kilobytes: float, split: Split, slowness: float = 1.0) -> Point:
-    return Point("a crawl", Web.alike(1, 10, 0.001, kilobytes), 2, 0, 100.0, split, slowness=slowness)
+def crawl(kilobytes: float, split: Split) -> Point:
+    return Point("a crawl", Web.alike(1, 10, 0.001, kilobytes), 2, 0, 100.0, split)
 
 
 def test_two_sizes_of_pages_tell_what_a_page_and_a_kilobyte_cost() -> None:
     costs = line_through(crawl(10, Split(2.0, 0.5, 0.1, 0.1)), crawl(30, Split(4.0, 0.9, 0.1, 0.1)))
     assert (costs.worker, costs.worker_kb) == pytest.approx((1.0, 0.1))
     assert (costs.postgres, costs.postgres_kb) == pytest.approx((0.3, 0.02))
-
-
-def test_crawls_of_a_machine_that_became_slower_are_compared_at_one_speed() -> None:
-    quick, slow = crawl(10, Split(2.0, 0.5, 0.1, 0.1), 0.5), crawl(10, Split(6.0, 1.5, 0.3, 0.3), 1.5)
-    for point in (quick, slow):
-        assert tuple(point.leveled().split) == pytest.approx((4.0, 1.0, 0.2, 0.2))
 
 
 def test_two_crawls_tell_what_a_call_and_a_url_cost() -> None:
