@@ -20,7 +20,8 @@ _TOO_LARGE = b"-"
 
 class LightPages(FrontierCalls):
     def keep(self, crawl_id: UUID, digest: bytes, page: LightPage) -> None:
-        packed = orjson.dumps([page.text, page.links, page.content_hash.hex()])
+        fields = [page.text, page.links, page.content_hash.hex()]
+        packed = orjson.dumps([*fields, True] if page.is_loading else fields)
         kept = zstandard.ZstdCompressor(level=1).compress(packed) if len(packed) <= MAX_BYTES else _TOO_LARGE
         self._command("SET", self._key(crawl_id, digest), kept, "PX", milliseconds(KEPT_SECONDS))
 
@@ -41,10 +42,10 @@ class LightPages(FrontierCalls):
         kept: Any = self._command("GET", self._key(crawl_id, digest))
         if not kept or kept == _TOO_LARGE:
             return None
-        text, links, content_hash = orjson.loads(
+        text, links, content_hash, *more = orjson.loads(
             zstandard.ZstdDecompressor().decompress(kept, max_output_size=MAX_BYTES)
         )
-        return LightPage(text, links, bytes.fromhex(content_hash))
+        return LightPage(text, links, bytes.fromhex(content_hash), is_loading=bool(more))
 
     def was_read(self, crawl_id: UUID, digest: bytes) -> bool:
         """Whether plain HTTP brought a page that could be parsed."""

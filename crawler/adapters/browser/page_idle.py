@@ -6,6 +6,7 @@ reach it. Only its timers are asked for in the page's own world, where `page_gua
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -76,7 +77,10 @@ _SIZE = """((limit) => {
 class Network:
     """Counts requests of a page that could still change it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int, on_more: Callable[[], None]) -> None:
+        """`on_more`: called for each request beyond so many."""
+        self._most = most
+        self._on_more = on_more
         self._open: set[Request] = set()
         self._quiet_since = time.monotonic()
         self.requests = 0
@@ -100,6 +104,8 @@ class Network:
 
     def _begun(self, request: Request) -> None:
         self.requests += 1
+        if self.requests > self._most:
+            self._on_more()
         if request.resource_type in _CONTENT_TYPES:
             self._open.add(request)
 

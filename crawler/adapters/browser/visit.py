@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from crawler import telemetry
 from crawler.adapters.browser.crawl4ai_drive import Drive
-from crawler.adapters.browser.egress_proxy import Door, EgressProxy
+from crawler.adapters.browser.egress_proxy import MAX_REQUESTS, Door, EgressProxy
 from crawler.adapters.browser.errors import error_name, reason_of
 from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
 from crawler.adapters.browser.page_idle import Network, World
@@ -79,7 +79,7 @@ class Visit:
         self._began_at = time.monotonic()
         self._limit = request.max_body_bytes or options.max_body_bytes
         self._wants_picture = isinstance(request, RenderRequest) and request.screenshot
-        self._network = Network()
+        self._network = Network(MAX_REQUESTS, self._end_loading)
         self._sent = 0
         self._door: Door | None = None
         self._gate: Gate | None = None
@@ -241,6 +241,12 @@ class Visit:
         task = asyncio.create_task(work)
         self._tasks.append(task)
         return task
+
+    def _end_loading(self) -> None:
+        """The page asks for too much: it is kept as it stands."""
+        if self._door is not None and not self._door.is_shut:
+            log.warning("too_many_requests_of_a_page", url=self._request.url, requests=self._network.requests)
+            self._door.shut()
 
     def _note_sent(self, at: float) -> None:
         self._sent += 1

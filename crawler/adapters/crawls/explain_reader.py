@@ -76,12 +76,18 @@ _HAS_LEDGER = "SELECT EXISTS (SELECT 1 FROM crawl_discovered_urls WHERE crawl_jo
 # A page's row has the links of the last crawl that fetched it. For an earlier crawl the links of its version count, as
 # long as that is kept.
 # URLs are plain ASCII, and as such (COLLATE "C") compared several times faster.
+_LOWER = 'lower({0} COLLATE "C")'
+# Without a session id that is a segment of the path, as `path_key` in `domain/urls/url.py` has it.
+_SPELLED = (
+    f"CASE WHEN position('))' IN {_LOWER}) > 0 "
+    f"THEN regexp_replace({_LOWER}, '/\\(([afsx]\\([^()/]+\\))+\\)(?=[/?]|$)', '', 'g') ELSE {_LOWER} END"
+)
 _PATH_OF = (
-    """starts_with(lower({0} COLLATE "C"), :path) """
-    """AND rtrim(split_part(split_part(lower({0} COLLATE "C"), '?', 1), ';jsessionid', 1), '/') = :path"""
+    f"starts_with({_SPELLED}, :path) "
+    f"AND rtrim(split_part(split_part({_SPELLED}, '?', 1), ';jsessionid', 1), '/') = :path"
 )
 # A page whose links do not contain the path at all is skipped without reading them one by one.
-_HOLDS = 'position(:path IN lower(CAST({0} AS text) COLLATE "C")) > 0'
+_HOLDS = """(position(:path IN lower(CAST({0} AS text) COLLATE "C")) > 0 OR position('))' IN CAST({0} AS text)) > 0)"""
 _MENTIONS = f"""
 WITH pages AS (
     SELECT u.url, u.normalized_url, u.depth, p.canonical_url, p.links_followed,

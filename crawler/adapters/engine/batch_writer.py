@@ -46,10 +46,12 @@ register_uuid()  # type: ignore[no-untyped-call]
 _COPY_REQUESTS = CopyInto(t.request_log, Request._fields)
 
 
-def admit(connection: Connection, found: Sequence[Found]) -> None:
-    """Write URLs that no page linked to: seeds and lists."""
+def admit(connection: Connection, found: Sequence[Found]) -> int:
+    """Write URLs that no page linked to: seeds and lists. Returns how many were new."""
     with cursor(connection) as db:
-        count_found(db, count_by_crawl(insert_found(db, found)))
+        inserted = insert_found(db, found)
+        count_found(db, count_by_crawl(inserted))
+    return len(inserted)
 
 
 class BatchWriter:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, text
 from crawler.adapters.engine.crawl_store import CrawlStore, crawl_in
 from crawler.adapters.postgres.credential_store import CredentialStore, Headers
 from crawler.adapters.postgres.database import transaction
-from crawler.domain.crawls.crawl import CrawlJob, CrawlType
+from crawler.domain.crawls.crawl import CrawlJob, CrawlType, RenderMode
 from crawler.domain.engine.crawl_state import CrawlState
 from crawler.domain.rendering.url_shapes import ShapeBook
 from crawler.domain.urls.keys import keys_of
@@ -44,14 +44,17 @@ class CrawlStateReader:
         given = tuple(db.execute(text(_GIVEN), {"crawl": crawl.id}).scalars()) if is_list else ()
         start = read((scope.get("moves") or [crawl.seed_url])[-1])
         key = normalize(start, QueryRule.of(crawl.config)) if isinstance(start, Url) else ""
-        homepage = db.execute(text(_HOMEPAGE), {"project": crawl.project_id, "key": key}).scalar_one_or_none()
+        # On a light site it may be rendered alone: that shows what frames the other pages, too.
+        is_light = (crawl.rendering or {}).get("render") is False
+        asked = {"project": crawl.project_id, "key": key, "alone": is_light}
+        homepage = db.execute(text(_HOMEPAGE), asked).scalar_one_or_none()
         return CrawlState(
             crawl,
             moves=tuple(scope.get("moves", ())),
             shopify=bool(scope.get("shopify")),
             watched=tuple(facts.watched),
             has_history=bool(facts.has_history),
-            distrusts_validators=bool(facts.lied or scope.get("validators_lied")),
+            distrusts_validators=bool(facts.lied or scope.get("validators_lied") or _looks_first(crawl, facts.looked)),
             given=given,
             credentials=self._sent_with(db, crawl, scope.get(HEADERS), has_own=facts.has_credentials),
             logins=frozenset(facts.logins),
@@ -109,6 +112,12 @@ class CrawlStateReader:
             db.execute(text(_SITEMAP), given)
 
 
+def _looks_first(crawl: CrawlJob, looked: bool | None) -> bool:
+    """Whether the crawl that this one is compared with did not look for parts that are still to come: it is of an older
+    version, or was to render nothing. None of its pages may be answered "not modified" then."""
+    return looked is False and crawl.config.render is RenderMode.AUTO
+
+
 MOST_SITEMAPS = 20
 # The baseline: as `choose_baseline` in `domain/changes/baseline.py` does it.
 _FACTS = """
@@ -118,16 +127,20 @@ SELECT c.scope, p.learned,
   ARRAY(SELECT origin FROM project_logins WHERE project_id = c.project_id) AS logins,
   ARRAY(SELECT DISTINCT pattern FROM watch_rules
         WHERE project_id = c.project_id AND enabled ORDER BY pattern) AS watched,
-  (SELECT b.id FROM crawl_jobs b
-   WHERE b.project_id = c.project_id AND b.seed_url = c.seed_url AND b.id < c.id AND b.status = 'completed'
-     AND b.crawl_type <> 'fetch_only' AND NOT b.from_queue AND b.end_reason IN ('exhausted', 'max_pages')
-     AND NOT coalesce(b.stats -> 'by_reason' ? 'exists', false)
-   ORDER BY b.completed_at DESC LIMIT 1) AS baseline,
-  (SELECT l.scope -> 'validators_lied' = 'true' FROM crawl_jobs l
-   WHERE l.project_id = c.project_id AND l.seed_url = c.seed_url AND l.id < c.id
-     AND l.crawl_type <> 'fetch_only' AND l.pages_crawled > 0
-   ORDER BY l.id DESC LIMIT 1) AS lied
-FROM crawl_jobs c JOIN projects p ON p.id = c.project_id WHERE c.id = :crawl
+  b.id AS baseline, l.scope -> 'validators_lied' = 'true' AS lied, coalesce(b.scope, l.scope) ? 'looked' AS looked
+FROM crawl_jobs c JOIN projects p ON p.id = c.project_id
+LEFT JOIN LATERAL (
+  SELECT b.id, b.scope FROM crawl_jobs b
+  WHERE b.project_id = c.project_id AND b.seed_url = c.seed_url AND b.id < c.id AND b.status = 'completed'
+    AND b.crawl_type <> 'fetch_only' AND NOT b.from_queue AND b.end_reason IN ('exhausted', 'max_pages')
+    AND NOT coalesce(b.stats -> 'by_reason' ? 'exists', false)
+  ORDER BY b.completed_at DESC LIMIT 1) b ON true
+LEFT JOIN LATERAL (
+  SELECT l.scope FROM crawl_jobs l
+  WHERE l.project_id = c.project_id AND l.seed_url = c.seed_url AND l.id < c.id
+    AND l.crawl_type <> 'fetch_only' AND l.pages_crawled > 0
+  ORDER BY l.id DESC LIMIT 1) l ON true
+WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
 _CUT = "UPDATE crawl_jobs SET scope = scope || '{\"cut\": true}' WHERE id = :id AND NOT scope ? 'cut'"
@@ -136,7 +149,8 @@ _WALLED = (
 )
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages
-WHERE project_id = :project AND normalized_url = :key AND status = 'success' AND crawl_method = 'lightweight'
+WHERE project_id = :project AND normalized_url = :key AND status = 'success'
+    AND (crawl_method = 'lightweight' OR :alone)
 """
 _GIVEN = "SELECT url FROM crawl_discovered_urls WHERE crawl_job_id = :crawl AND source = 'list'"
 _MOVE = """
@@ -152,7 +166,9 @@ FROM (SELECT coalesce(scope -> 'damaged_sitemaps', '[]') AS damage FROM crawl_jo
 WHERE id = :id AND jsonb_array_length(known.damage) < :most
     AND NOT known.damage @> jsonb_build_array(jsonb_build_object('url', CAST(:url AS text)))
 """
-_RENDERING = "UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb) WHERE id = :id"
+_RENDERING = """
+UPDATE crawl_jobs SET rendering = CAST(:record AS jsonb), scope = scope || '{"looked": true}' WHERE id = :id
+"""
 _REMEMBER = """
 UPDATE projects SET learned = learned || jsonb_build_object('rendering', CAST(:record AS jsonb))
 WHERE id = (SELECT project_id FROM crawl_jobs WHERE id = :id AND crawl_type <> 'fetch_only' AND NOT from_queue)

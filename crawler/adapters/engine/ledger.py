@@ -122,6 +122,11 @@ class Ledger:
         with transaction(self._engine) as connection:
             return int(connection.execute(text(_PAGE_REQUESTS), {"crawl": crawl_id}).scalar_one())
 
+    def work_done(self, crawl_id: UUID) -> tuple[int, int]:
+        with transaction(self._engine) as connection:
+            pages, probes = connection.execute(text(_WORK_DONE), {"crawl": crawl_id}).one()
+        return pages, probes
+
     def seen_pages(self, crawl_id: UUID) -> Iterator[SeenPage]:
         """What the crawl found out about each URL, for comparing it with another crawl."""
         with transaction(self._engine) as connection:
@@ -333,6 +338,9 @@ SELECT u.n > 0 AND u.n >= c.total_discovered FROM crawl_jobs c,
     LATERAL (SELECT count(*) AS n FROM crawl_discovered_urls WHERE crawl_job_id = c.id) u WHERE c.id = :crawl
 """
 _PAGE_REQUESTS = "SELECT count(*) FROM request_log WHERE crawl_id = :crawl AND kind = 'p'"
+_WORK_DONE = f"""
+SELECT ({_PAGE_REQUESTS}), (SELECT count(*) FROM crawl_probes WHERE crawl_id = :crawl AND state = 'done')
+"""  # noqa: S608 - our own words
 # Few links remain here: those to other sites, and the other spellings.
 _SPELLINGS = """
 SELECT DISTINCT link FROM crawl_jobs c

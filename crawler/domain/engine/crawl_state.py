@@ -26,7 +26,8 @@ class CrawlState:
     logins: frozenset[str] = frozenset()
     """Origins that the project has a login for."""
     distrusts_validators: bool = False
-    """Whether this crawl or the one before met a page that changed while its validators stood still."""
+    """Whether this crawl or the one before met a page that changed while its validators stood still, or its
+    baseline did not look at its pages as this one does."""
     baseline_id: UUID | None = None
     """The crawl that this one will be compared with, as far as can be said before its end."""
     rendered_before: bool | None = None
@@ -38,4 +39,4 @@ class CrawlState:
     watched: tuple[str, ...] = ()
     """Patterns of URLs whose pages somebody watches: they are kept whenever their bytes differ."""
     homepage: str = ""
-    """The homepage's text, if it was fetched without a browser. What other pages repeat of it is no content."""
+    """The homepage's text, if the site needs no browser. What other pages repeat of it is no content."""

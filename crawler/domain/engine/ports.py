@@ -183,6 +183,9 @@ class Frontier(Protocol):
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         """True unless a wake-up is already scheduled that comes no later than in so many seconds."""
 
+    def count_turn(self, crawl_id: UUID, done: str) -> int:
+        """Note that the end of a crawl that has done so much was put off. Returns how often that was so."""
+
 
 class CrawlStore(Protocol):
     """Crawl rows and their guarded changes of state."""
@@ -265,6 +268,9 @@ class Ledger(Protocol):
 
     def page_requests(self, crawl_id: UUID) -> int:
         """How many requests for pages the crawl has sent, retries and redirects included."""
+
+    def work_done(self, crawl_id: UUID) -> tuple[int, int]:
+        """How many requests for pages the crawl has sent, and how many beyond them have ended."""
 
     def count_variants(self, crawl_id: UUID, key_of: Callable[[str], str | None]) -> None: ...
 

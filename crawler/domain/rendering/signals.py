@@ -1,7 +1,8 @@
-"""Does a page need a browser? Five signals tell, each decision with the signal and the number behind it.
+"""Does a page need a browser? Signals tell, each decision with the signal and the number behind it.
 
-The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell is
-rendered by itself; on a site that does, some pages are compared with what the server alone sends (`url_shapes`).
+The homepage decides for the whole crawl. On a site that needs no browser a page that looks like an empty shell, or says
+that a part of it is still to come, is rendered by itself; on a site that does, some pages are compared with what the
+server alone sends (`url_shapes`).
 """
 
 import re
@@ -24,6 +25,8 @@ EMPTY = "empty"
 """What the browser showed: no text and no link."""
 FILE = "file"
 """What the browser got: nothing that it shows."""
+UNREAD = "unread"
+"""Of a page that may say that a part of it is still to come: how was not read yet."""
 SCREENSHOTS, WAIT, STEPS = "screenshots", "wait", "steps"
 """What only a browser can do, measured of `Signal.ASKED`."""
 KEPT_WORDS = 0.8
@@ -37,6 +40,7 @@ class Signal(StrEnum):
     LOW_RATIO = "low_ratio"
     FRAME_ONLY = "frame_only"
     LOST_TEXT = "lost_text"
+    STILL_LOADING = "still_loading"
     FETCH_FAILED = "fetch_failed"
     # not of the page itself
     ASKED = "asked"
@@ -52,7 +56,7 @@ class Decision(NamedTuple):
     render: bool
     signal: Signal | None = None
     measured: float | str | None = None
-    """Characters, tags or the share that was found; of a failed fetch its status or reason."""
+    """Characters, tags, the share or the sign that was found; of a failed fetch its status or reason."""
     limit: float | None = None
     kept: bool = False
     """The homepage is so near to a limit that it stays with what the last crawl decided."""
@@ -110,6 +114,14 @@ def lost_text(measure: Measure, words: int, before: int | None) -> Decision | No
     if not before or not measure.has_scripts or before - words < FEWEST_LOST or words > KEPT_WORDS * before:
         return None
     return Decision(render=True, signal=Signal.LOST_TEXT, measured=words, limit=before)
+
+
+def still_loading(sign: str) -> Decision:
+    """Whether a page with scripts says itself that a part of it is still to come. `sign`: how it does.
+
+    It decides for this page alone, the homepage too: what the others need is told by their own text.
+    """
+    return Decision(render=True, signal=Signal.STILL_LOADING, measured=sign) if sign else LIGHT
 
 
 def decide_failure(reason: Reason | None, status: int, rule: RenderRule) -> Decision:
@@ -268,6 +280,8 @@ def _words_of_page(signal: Signal, measured: float | str | None, limit: float | 
     match signal:
         case Signal.LOST_TEXT:
             return f"the server sends {measured} of the {limit:g} words that it had, and an empty container"
+        case Signal.STILL_LOADING:
+            return f"it says itself that a part of it is still to come ({measured})"
         case Signal.EMPTY_BODY:
             return f"its body has {measured} content tags, fewer than {limit}, and loads a bundle of scripts"
         case Signal.LOW_RATIO:

@@ -18,6 +18,8 @@ MAX_SHAPES = 300
 """Per project. A shape that finds no place is not learned, and treated as its site is."""
 MAX_SEGMENTS = 6
 MAX_DOUBLINGS = 4
+FEW_ADDED = 3
+"""Words, or links, that a browser may add to a page that says that a part of it is still to come, and no part came."""
 
 _NUMBER = re.compile(r"\d+").fullmatch
 _IDENTIFIER = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9a-f]{16,64}").fullmatch
@@ -42,6 +44,8 @@ class LightPage(NamedTuple):
     text: str
     links: list[str]
     content_hash: bytes
+    is_loading: bool = False
+    """It says itself that a part of it is still to come."""
 
 
 class Comparison(NamedTuple):
@@ -119,8 +123,10 @@ def add_up(batches: Iterable[Findings]) -> dict[str, Learned]:
     return total
 
 
-def finding(shape: str, comparison: Comparison) -> Findings:
-    return {shape: Learned(1, 0) if comparison.agrees else Learned(0, 1)}
+def finding(shape: str, comparison: Comparison, *, is_loading: bool = False) -> Findings:
+    """What one page teaches about its kind. Of a page that says that a part of it is still to come, also about that."""
+    found = Learned(1, 0) if comparison.agrees else Learned(0, 1)
+    return dict.fromkeys((shape, loading_shape(shape)) if is_loading else (shape,), found)
 
 
 def plan_visit(site: Decision, url: Url, normalized: str, book: ShapeBook, rule: RenderRule) -> Visit:
@@ -134,11 +140,15 @@ def plan_visit(site: Decision, url: Url, normalized: str, book: ShapeBook, rule:
 
 
 def spare(decision: Decision, url: Url, book: ShapeBook, rule: RenderRule) -> Decision:
-    """A page that looks like a shell is not rendered where pages of its shape proved to be no shells."""
+    """A page that looks like a shell is not rendered where pages of its shape proved to be no shells.
+
+    One that says that a part of it is still to come is not where no part ever came to such pages of its shape: that
+    short pages of that shape are no shells says nothing about it.
+    """
     if not decision.render or decision.signal is Signal.FETCH_FAILED:
         return decision
     shape = url_shape(url)
-    if book.is_light(shape, rule):
+    if book.is_light(loading_shape(shape) if decision.signal is Signal.STILL_LOADING else shape, rule):
         return Decision(render=False, signal=Signal.SHAPE, measured=shape)
     return decision
 
@@ -148,17 +158,34 @@ def is_sampled(normalized: str, one_in: int) -> bool:
     return int.from_bytes(digest(normalized)[:8]) % one_in == 0
 
 
-def compare(light: tuple[str, Iterable[str]], rendered: tuple[str, Iterable[str]], rule: RenderRule) -> Comparison:
-    """Text and links of both. More on the light page is no loss; less of either is."""
-    words = _share(light[0].split(), rendered[0].split())
-    links = _share(set(light[1]), set(rendered[1]))
-    return Comparison(min(words, links) >= rule.same_share, round(words, 4), round(links, 4))
+def compare(
+    light: tuple[str, Iterable[str]],
+    rendered: tuple[str, Iterable[str]],
+    rule: RenderRule,
+    *,
+    is_loading: bool = False,
+) -> Comparison:
+    """Text and links of both. More on the light page is no loss; less of either is.
+
+    Where a page says that a part of it is still to come, what the browser adds counts, however long the page is: a
+    list may be a small share of it.
+    """
+    words, more = _share(light[0].split(), rendered[0].split())
+    links, more_links = _share(set(light[1]), set(rendered[1]))
+    agrees = min(words, links) >= rule.same_share and not (is_loading and max(more, more_links) > FEW_ADDED)
+    return Comparison(agrees, round(words, 4), round(links, 4))
 
 
-def _share(of: Iterable[str], wanted: Iterable[str]) -> float:
+def loading_shape(shape: str) -> str:
+    """Pages of a shape that say that a part of them is still to come are learned about on their own."""
+    return f"loading {shape}"
+
+
+def _share(of: Iterable[str], wanted: Iterable[str]) -> tuple[float, int]:
+    """How much of what is wanted is there, and how many are not."""
     want = Counter(wanted)
-    total = want.total()
-    return (want & Counter(of)).total() / total if total else 1.0
+    total, kept = want.total(), (want & Counter(of)).total()
+    return (kept / total if total else 1.0), total - kept
 
 
 def url_shape(url: Url) -> str:

@@ -74,7 +74,7 @@ class FallBackToHttp:
         why = str(result.status) if result.status >= 400 else str(judgement.reason)
         if not self._does_without(settled, ticket, why):
             return False
-        if is_homepage(ticket) and decide_mode(ticket.context.crawl.config) is None:
+        if is_homepage(ticket) and _decides_by_homepage(ticket):
             self._end_rendering(ticket, {FAILED: why})
         return True
 
@@ -153,6 +153,12 @@ def name_of(ticket: RequestTicket) -> tuple[UUID, bytes]:
 
 def is_homepage(ticket: RequestTicket) -> bool:
     return ticket.context.follows_links and ticket.context.is_home(ticket.key.normalized_url)
+
+
+def _decides_by_homepage(ticket: RequestTicket) -> bool:
+    """Whether the whole crawl is rendered because of its homepage. One that was rendered by itself speaks for none."""
+    context = ticket.context
+    return decide_mode(context.crawl.config) is None and (context.site is None or context.site.render)
 
 
 def _is_blank(page: ParsedPage) -> bool:

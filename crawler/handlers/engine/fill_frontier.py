@@ -52,8 +52,12 @@ class FillFrontier:
         self._sitemaps_of = sitemaps_of
         self._probes_of = probes_of
 
-    def __call__(self, crawl: CrawlJob) -> None:
-        """Rebuild: afterwards the frontier holds what the ledger says is queued, and knows which URLs were seen."""
+    def __call__(self, crawl: CrawlJob, *, sitemaps: bool = True) -> None:
+        """Rebuild: afterwards the frontier holds what the ledger says is queued, and knows which URLs were seen.
+
+        `sitemaps`: some may not have been read. A crawl that had nothing left to do has read them all: they are not
+        asked for again.
+        """
         limits = limits_of(crawl)
         if crawl.paused:  # before any URL can be claimed
             self._frontier.open_crawl(crawl.id, limits)
@@ -63,7 +67,7 @@ class FillFrontier:
             crawl.id,
             limits,
             seen=self._seen(crawl.id, homes),
-            entries=self._entries(crawl, homes),
+            entries=self._entries(crawl, homes, sitemaps=sitemaps),
             pages_left=limits.max_pages - crawl.pages_crawled,
             fetches_left=max(0, limits.max_fetches - self._ledger.page_requests(crawl.id)),
         )
@@ -90,14 +94,15 @@ class FillFrontier:
         """Whether the ledger still has the crawl's queued URLs."""
         return self._ledger.is_whole(crawl_id)
 
-    def _entries(self, crawl: CrawlJob, homes: list[str]) -> Iterator[Entry]:
+    def _entries(self, crawl: CrawlJob, homes: list[str], *, sitemaps: bool) -> Iterator[Entry]:
         """Entries to queue: what the ledger has queued, probes, and sitemaps.
 
-        The ledger has no sitemaps. Some may not have been read, and reading one twice does no harm.
+        The ledger has no sitemaps. Where Redis lost them, some may not have been read, and reading one twice does no
+        harm.
         """
         yield from map(entry_of, self._ledger.rows(crawl.id, queued_only=True))
         yield from map(probe_entry, self._probes_of(crawl.id))
-        if crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
+        if sitemaps and crawl.config.use_sitemaps and crawl.crawl_type is not CrawlType.FETCH_ONLY:
             for home in homes:
                 yield from map(sitemap_entry, self._sitemaps_of(parse(home)))
 

@@ -8,7 +8,7 @@ its next request keeps the host's delay like any other. The response is kept mea
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from crawler import telemetry
@@ -21,15 +21,18 @@ from crawler.domain.engine.ledger import SHELL, UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import markdown_of
+from crawler.domain.pages.charsets import UTF_8, to_utf8
 from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.measure import Measure, has_hole, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
+from crawler.domain.pages.still_loading import find_sign, may_be_loading
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
     FAILED,
     LIGHT,
     UNAVAILABLE,
+    UNREAD,
     Decision,
     Signal,
     decide_failure,
@@ -39,6 +42,7 @@ from crawler.domain.rendering.signals import (
     decide_steps,
     lost_text,
     note_without_browser,
+    still_loading,
 )
 from crawler.domain.rendering.url_shapes import (
     Comparison,
@@ -46,6 +50,7 @@ from crawler.domain.rendering.url_shapes import (
     Visit,
     compare,
     finding,
+    loading_shape,
     plan_visit,
     spare,
     url_shape,
@@ -148,7 +153,9 @@ class RenderWhereNeeded:
         Not one that goes light from now on, and is rendered for the last time.
         """
         shape, context = url_shape(parse(ticket.lease.url)), ticket.context
-        if context.state.shapes.is_light(shape, context.crawl.config.render_rule) and not needs_rendering(
+        light = self._lights.find(*name_of(ticket))
+        known = loading_shape(shape) if light is not None and light.is_loading else shape
+        if context.state.shapes.is_light(known, context.crawl.config.render_rule) and not needs_rendering(
             ticket.previous
         ):
             return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
@@ -174,12 +181,13 @@ class RenderWhereNeeded:
             return False
         if ticket.visit.compare:
             self._keep_copy(settled, ticket, result, page, now, goes_light=not ticket.visit.why.render)
-            return self._send_on(settled, ticket, page)
+            return self._send_on(settled, ticket, result, page)
         if ticket.visit.why.signal is Signal.SHAPE:
             settled.rendering = ticket.visit.why.as_record()
             return False
         decision = self._decide(ticket, result, page)
         if not decision.render:
+            settled.rendering = _spared(decision)
             return self._renders_once_more(settled, ticket, result, page, now)
         if not self.has_browser(ticket):
             settled.note = note_without_browser(ticket.context.crawl)
@@ -188,7 +196,7 @@ class RenderWhereNeeded:
             return False
         settled.rendering = decision.as_record()
         self._keep_copy(settled, ticket, result, page, now, goes_light=False)
-        return self._send_on(settled, ticket, page)
+        return self._send_on(settled, ticket, result, page)
 
     def _renders_once_more(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage, now: datetime
@@ -205,7 +213,7 @@ class RenderWhereNeeded:
             settled.note = note_without_browser(ticket.context.crawl)
             return False
         self._keep_copy(settled, ticket, result, page, now, goes_light=True)
-        return self._send_on(settled, ticket, page)
+        return self._send_on(settled, ticket, result, page)
 
     def try_in_browser(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, judgement: Judgement
@@ -259,7 +267,9 @@ class RenderWhereNeeded:
             measured = self._measured(context.crawl.project_id, result, page)
             decision = decide_homepage(measured, markdown, rule, context.state.rendered_before)
             self._choose(ticket, decision)
-            return decide_steps(context.crawl.config, ticket.lease.url) or decision
+            if by_steps := decide_steps(context.crawl.config, ticket.lease.url):
+                return by_steps
+            return decision if decision.render else self._still_loading(ticket, result, page) or decision
         if by_steps := decide_steps(context.crawl.config, ticket.lease.url):
             return by_steps
         if context.site is not None and context.site.render and context.lacks_browser:
@@ -269,8 +279,29 @@ class RenderWhereNeeded:
             decision = self._lost_text(ticket, result, page) or decision
         if not decision.render:
             context.frame.learn(page.text)
-            return decision
+            return self._still_loading(ticket, result, page) or decision
         return spare(decision, parse(result.url), context.state.shapes, rule)
+
+    def _still_loading(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
+        """The decision for a page that says itself that a part of it is still to come; None for all others.
+
+        This runs for every light page. Where nothing ever came to pages of its kind, it is not looked at thoroughly.
+        """
+        if not _may_be_loading(result, page):
+            return None
+        context, url = ticket.context, parse(result.url)
+        spared = spare(still_loading(UNREAD), url, context.state.shapes, context.crawl.config.render_rule)
+        if not spared.render:
+            return spared
+        sign = self._sign(ticket, result)
+        return still_loading(sign) if sign else None
+
+    def _sign(self, ticket: RequestTicket, result: FetchResult) -> str:
+        """How a page says that a part of it is still to come; nothing if it does not."""
+        try:
+            return self._read_bounded(ticket.context.crawl.project_id, find_sign, result.body, result.content_type)
+        except UnparsablePage:
+            return ""
 
     def _lost_text(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
         previous = ticket.previous
@@ -329,9 +360,10 @@ class RenderWhereNeeded:
         if previous is not None and (needs_rendering(previous) if goes_light else needs_light_copy(previous)):
             keep_light_copy(settled, result, page, previous, now)
 
-    def _send_on(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> bool:
-        kept = LightPage(page.text, [link[0] for link in page.links], page.content_hash)
-        self._lights.keep(*name_of(ticket), kept)
+    def _send_on(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> bool:
+        links = [link[0] for link in page.links]
+        is_loading = _may_be_loading(result, page) and bool(self._sign(ticket, result))
+        self._lights.keep(*name_of(ticket), LightPage(page.text, links, page.content_hash, is_loading))
         settled.end = End.RENDER
         return True
 
@@ -343,11 +375,24 @@ class RenderWhereNeeded:
         context = ticket.context
         shape = url_shape(parse(ticket.lease.url))
         links = [link[0] for link in page.links]
-        found = compare((light.text, light.links), (page.text, links), context.crawl.config.render_rule)
+        rule, is_loading = context.crawl.config.render_rule, light.is_loading
+        found = compare((light.text, light.links), (page.text, links), rule, is_loading=is_loading)
         settled.says_same_light = light.content_hash == page.content_hash
-        settled.finding = finding(shape, found)
+        settled.finding = finding(shape, found, is_loading=is_loading)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)
+
+
+def _may_be_loading(result: FetchResult, page: ParsedPage) -> bool:
+    """Whether a page has scripts, and words by which it may say that a part of it is still to come."""
+    if not page.measure.has_scripts:
+        return False
+    return may_be_loading(result.body if page.charset == UTF_8 else to_utf8(result.body, result.content_type)[0])
+
+
+def _spared(decision: Decision) -> dict[str, Any] | None:
+    """What is noted of a page that looks as if it needed a browser, and needs none as others of its kind have shown."""
+    return decision.as_record() if decision.signal is Signal.SHAPE else None
 
 
 def _mark_shell(settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:

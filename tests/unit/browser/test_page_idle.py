@@ -13,6 +13,10 @@ from crawler.domain.reasons import Reason
 from crawler.domain.rendering.unfed import Unfed
 
 
+def network_of(most: int = 1000) -> Network:
+    return Network(most, lambda: None)
+
+
 @dataclass
 class Clock:
     now: float = 100.0
@@ -54,7 +58,7 @@ def test_time_counts_by_turns(monkeypatch: pytest.MonkeyPatch, case: Case) -> No
 
     monkeypatch.setattr(page_idle, "time", clock)
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    network, world = Network(), World(clock, case.seconds)
+    network, world = network_of(), World(clock, case.seconds)
     asyncio.run(settle(world, network))  # type: ignore[arg-type]
     assert world.asked == case.turns
 
@@ -93,7 +97,7 @@ class Tab:
     [("response", Reason.HTTP_5XX), ("requestfailed", Reason.CONNECT), ("request", Reason.TIMEOUT)],
 )
 def test_what_fills_a_page_and_did_not_come_is_noted(kind: str, event: str, reason: Reason) -> None:
-    network, tab, asked = Network(), Tab(), Asked("https://talk.a.org/embed.js", kind)
+    network, tab, asked = network_of(), Tab(), Asked("https://talk.a.org/embed.js", kind)
     network.watch(tab)  # type: ignore[arg-type]
     tab.say(event, Answer(asked, 503) if event == "response" else asked)
     assert network.unfed("a.org") == (Unfed("/embed.js", reason),)
@@ -101,7 +105,16 @@ def test_what_fills_a_page_and_did_not_come_is_noted(kind: str, event: str, reas
 
 @pytest.mark.parametrize("asked", [Asked("https://a.org/x.css", "stylesheet"), Asked("https://b.org/x.js", "script")])
 def test_what_fills_no_page_of_the_site_is_not(asked: Asked) -> None:
-    network, tab = Network(), Tab()
+    network, tab = network_of(), Tab()
     network.watch(tab)  # type: ignore[arg-type]
     tab.say("requestfailed", asked)
     assert network.unfed("a.org") == ()
+
+
+def test_whoever_watches_hears_of_requests_beyond_a_number() -> None:
+    told: list[int] = []
+    network, tab = Network(2, lambda: told.append(network.requests)), Tab()
+    network.watch(tab)  # type: ignore[arg-type]
+    for number in range(4):
+        tab.say("request", Asked(f"https://a.org/{number}", "image"))
+    assert told == [3, 4]

@@ -51,6 +51,8 @@ def stored(method: str | None) -> StoredPage:
          "without a browser: pages of its kind (a/{n}) say the same without a browser"),
         (row(rendering={"compared": {"agrees": False, "words": 0.5, "links": 1.0}}), SHELL, {}, "crawl4ai",
          f"in a browser: the homepage needs one, as {FEW}; the server alone said less {SHARES}"),
+        (row(rendering={"render": True, "signal": "still_loading", "measured": "spinner"}), {"render": False}, {},
+         "crawl4ai", "in a browser: it says itself that a part of it is still to come (spinner)"),
         (row(), None, {}, None, None),
     ],
 )  # fmt: skip

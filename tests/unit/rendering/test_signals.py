@@ -31,6 +31,7 @@ from crawler.domain.rendering.signals import (
     decide_page,
     lane_of,
     plain_text,
+    still_loading,
 )
 from crawler.domain.rendering.site_frame import SiteFrame
 
@@ -581,3 +582,14 @@ def test_measuring_and_deciding_are_cheap_on_a_servers_page() -> None:
         decide_page(complete(read_shell(nodes), read.text, body, nodes.landmarks, read.links), RULE)
         best = min(best, time.perf_counter() - start)
     assert best < 60e-6
+
+
+# ---- a part that is still to come
+
+
+def test_a_page_that_says_that_a_part_of_it_is_to_come_is_rendered_and_says_how() -> None:
+    decision = still_loading("ajax-loader.gif")
+    assert decision == Decision(render=True, signal=Signal.STILL_LOADING, measured="ajax-loader.gif")
+    assert decision.words == "it says itself that a part of it is still to come (ajax-loader.gif)"
+    assert Decision.from_record(decision.as_record()) == decision
+    assert still_loading("") == LIGHT

@@ -165,6 +165,35 @@ def test_light_does_not_agree_without_the_links_a_browser_finds() -> None:
     assert finding(SHAPE, found._replace(agrees=True)) == AGREED
 
 
+LONG = "word " * 2000
+
+
+@pytest.mark.parametrize(("added", "agrees"), [("", True), ("one two three", True), ("one two three four", False)])
+def test_where_a_part_is_still_to_come_what_the_browser_adds_decides_however_long_the_page_is(
+    added: str, agrees: bool
+) -> None:
+    assert compare((f"{LONG} Loading…", ()), (LONG + added, ()), RULE, is_loading=True).agrees is agrees
+    assert compare((f"{LONG} Loading…", ()), (LONG + added, ()), RULE).agrees
+
+
+def test_where_a_part_is_still_to_come_added_links_count_too() -> None:
+    some = [f"/{n}" for n in range(100)]
+    assert not compare((LONG, some[:96]), (LONG, some), RULE, is_loading=True).agrees
+    assert compare((LONG, some[:97]), (LONG, some), RULE, is_loading=True).agrees
+    assert not compare(("a", ["/a"]), ("a", ["/a", "/b"]), RULE, is_loading=True).agrees, "the usual share holds, too"
+
+
+def test_pages_that_say_that_a_part_is_to_come_are_learned_about_on_their_own() -> None:
+    loading = Decision(render=True, signal=Signal.STILL_LOADING, measured="spinner")
+    same = compare(("a", ()), ("a", ()), RULE)
+    short = learned(*[dict(finding(SHAPE, same))] * 5)
+    assert not spare(NEEDS_BROWSER, URL, short, RULE).render
+    assert spare(loading, URL, short, RULE) == loading, "that short pages say the same is no evidence"
+    seen = learned(*[dict(finding(SHAPE, same, is_loading=True))] * 5)
+    assert spare(loading, URL, seen, RULE) == Decision(render=False, signal=Signal.SHAPE, measured=SHAPE)
+    assert spare(loading, URL, seen.learn(finding(SHAPE, same._replace(agrees=False), is_loading=True)), RULE).render
+
+
 # ---- planning
 
 
