@@ -171,7 +171,8 @@ class ProbeStore:
         return iter(looks)
 
 
-def plan_probes(db: Cursor, probes: Sequence[Probe]) -> None:
+def plan_probes(db: Cursor, probes: Sequence[Probe]) -> int:
+    """Write planned probes. Returns how many were written: one that exists may stay as it is."""
     first = {probe.key: probe for probe in sorted(probes, reverse=True)}
     rows = [
         (
@@ -188,7 +189,7 @@ def plan_probes(db: Cursor, probes: Sequence[Probe]) -> None:
         )
         for p in sorted(first.values())
     ]
-    execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE)
+    return len(execute_values(db, _PLAN, rows, page_size=_PAGE_SIZE, fetch=True))
 
 
 def end_probes(db: Cursor, ends: Sequence[ProbeEnd]) -> set[UUID]:
@@ -241,6 +242,7 @@ SET url = excluded.url, purpose = excluded.purpose, position = excluded.position
     outcome = excluded.outcome, content_hash = excluded.content_hash, rounds = excluded.rounds, depth = excluded.depth,
     reason = NULL, http_status = NULL, final_url = NULL, snapshot_id = NULL, at = NULL
 WHERE crawl_probes.purpose = 'trial' AND crawl_probes.state = 'done' AND excluded.purpose <> 'trial'
+RETURNING 1
 """
 _QUEUED = """
 SELECT normalized_url, url, host, purpose, position FROM crawl_probes

@@ -34,6 +34,13 @@ class TriedPage(NamedTuple):
     content_type: str
 
 
+class Saved(NamedTuple):
+    """A crawl with what was found out, and how many probes and URLs are new by it."""
+
+    crawl: CrawlJob
+    new: int
+
+
 class QuerySurvey:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -75,6 +82,12 @@ class QuerySurvey:
     def tried(self, crawl_id: UUID) -> list[TriedPage]:
         return self._pages(_TRIED, {"crawl": crawl_id})
 
+    def asked(self, crawl_id: UUID) -> dict[str, str]:
+        """By key, the addresses of all requests beyond the crawl's pages. No other request has one of these keys."""
+        with transaction(self._engine) as db:
+            rows = db.execute(text(_ASKED), {"crawl": crawl_id})
+            return {row.normalized_url: row.url for row in rows}
+
     def unanswered(self, crawl_id: UUID) -> set[str]:
         """Addresses of trials that an outage of the site left without an answer."""
         with transaction(self._engine) as db:
@@ -104,7 +117,7 @@ class QuerySurvey:
         probes: Sequence[Probe] = (),
         found: Sequence[Found] = (),
         settled: Sequence[str] = (),
-    ) -> CrawlJob | None:
+    ) -> Saved | None:
         """Keep what was found out, with the crawl and its project; None when another process did so first.
 
         `settled`: links of sitemaps among these need not wait in the ledger any more.
@@ -120,14 +133,13 @@ class QuerySurvey:
                 return None
             connection.execute(text(_REMEMBER), given)
             with cursor(connection) as db:
-                if probes:
-                    plan_probes(db, probes)
+                planned = plan_probes(db, probes) if probes else 0
                 if settled:
                     db.execute(_FORGET, (crawl.id, list(settled)))
                     (gone,) = db.fetchone() or (0,)
                     db.execute(_UNCOUNT, (gone, gone, crawl.id))
-            admit(connection, found)
-        return crawl.model_copy(update={"config": config})
+            new = planned + admit(connection, found)
+        return Saved(crawl.model_copy(update={"config": config}), new)
 
 
 def _learned(params: Iterable[LearnedParam]) -> str:
@@ -159,6 +171,7 @@ SELECT p.url, s.content, s.byte_length, s.content_type
 FROM crawl_probes p LEFT JOIN snapshots s ON s.id = p.snapshot_id
 WHERE p.crawl_id = :crawl AND p.purpose = 'trial' AND p.state = 'done' ORDER BY p.normalized_url
 """
+_ASKED = "SELECT normalized_url, url FROM crawl_probes WHERE crawl_id = :crawl"
 _UNANSWERED = """
 SELECT url FROM crawl_probes
 WHERE crawl_id = :crawl AND purpose = 'trial' AND state = 'done' AND (outcome = 'not_reached' OR reason = ANY(:outages))

@@ -17,6 +17,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     shifts:L          zset  shift -> ms until which it counts as at work
     hint:L reconcile  exist while nobody else should do it
     wake:L            ms of the wake-up that is under way
+    turns:C           hash  what the crawl has done -> how often its end was put off then; for a day
 
     crawl:C           hash  limits (max_pages max_fetches max_concurrent delay robots), what is left (pages fetches),
                             what waits (fresh free), epoch, sequence, paused, lane (of pages that come),

@@ -1,6 +1,7 @@
 """Parts of the frontier on several servers that need no shares: host state, and what is counted over all processes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from uuid import UUID
 
 from crawler.adapters.frontier.counts import Counts, LaneLoad, ShiftTotals
 from crawler.adapters.frontier.frontier_shard import FrontierShard
@@ -89,6 +90,9 @@ class ShardedShifts(ShardedParts):
 
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         return self._shards[0].acquire_wake(lane, seconds)
+
+    def count_turn(self, crawl_id: UUID, done: str) -> int:
+        return self._shards[0].count_turn(crawl_id, done)
 
     def counts(self) -> Counts:
         found = [shard.counts() for shard in self._shards]

@@ -1,8 +1,12 @@
 """Shifts at work, and locks for what only one process should do at a time (hints, reconcile, wake-ups)."""
 
+from uuid import UUID
+
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.adapters.frontier.keys import LANE_LETTER
 from crawler.domain.crawls.frontier import Lane
+
+TURNS_KEPT_SECONDS = 86_400
 
 
 class ShiftBook(FrontierCalls):
@@ -31,6 +35,12 @@ class ShiftBook(FrontierCalls):
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
         key = self._keys.named("wake", LANE_LETTER[lane])
         return bool(self._scripts.run("wake", [key], [milliseconds(seconds)]))
+
+    def count_turn(self, crawl_id: UUID, done: str) -> int:
+        key = self._keys.named("turns", crawl_id.hex)
+        turns = int(self._command("HINCRBY", key, done, 1))
+        self._command("EXPIRE", key, TURNS_KEPT_SECONDS)
+        return turns
 
     def _hint(self, lane: Lane) -> bytes:
         return self._keys.named("hint", LANE_LETTER[lane])

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from crawler.domain.crawls.learned_params import ANY_NAME, ANY_PATH, MOST_LEARNED, LearnedParam, ParamRole
 from crawler.domain.reasons import Reason
+from crawler.domain.urls.tracking import is_tracking
 from crawler.domain.urls.url import QueryRule, Url, normalize, param_name, param_names, params, path_key, read
 
 MOST_TRIALS = 5
@@ -180,16 +181,13 @@ def answers_without(name: str, answers: Sequence[Answer], bases: Mapping[str, An
 def trials(group: Group) -> list[Url]:
     """Addresses to fetch: different values, on different pages where there are such, always the same ones."""
     by_page: dict[str, list[Url]] = defaultdict(list)
-    for link in sorted(group.links, key=lambda link: (len(link.url.href), link.url.href)):
-        base = without(link.url, group.name)
-        by_page[base.href if base else ""].append(link.url)
-    chosen: list[Url] = []
     seen: set[tuple[tuple[str, str], ...]] = set()
-    for turn in range(MOST_TRIALS):
-        for urls in by_page.values():
-            if turn < len(urls) and (pairs := tuple(sorted(params(urls[turn])))) not in seen:
-                seen.add(pairs)
-                chosen.append(urls[turn])
+    for link in sorted(group.links, key=lambda link: (len(link.url.href), link.url.href)):
+        mine = [pair for pair in params(link.url) if pair[0] == group.name or not is_tracking(pair[0])]
+        if (pairs := tuple(sorted(mine))) not in seen:  # by another session id it is the same address
+            seen.add(pairs)
+            by_page[repr([pair for pair in mine if pair[0] != group.name])].append(link.url)
+    chosen = [urls[turn] for turn in range(MOST_TRIALS) for urls in by_page.values() if turn < len(urls)]
     return chosen[:MOST_TRIALS]
 
 

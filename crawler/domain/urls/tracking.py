@@ -8,7 +8,7 @@ _CAMPAIGNS = """
 mc_cid mc_eid mkt_tok _hsenc _hsmi __hstc __hssc __hsfp hsctatracking vero_id vero_conv oly_anon_id oly_enc_id
 _ga _gl _gac _openstat s_cid cmpid
 """
-_SESSIONS = "phpsessid jsessionid sid sessid sessionid session_id cfid cftoken zenid oscsid"
+_SESSIONS = "phpsessid jsessionid sid sessid sessionid session_id cfid cftoken zenid oscsid aspxautodetectcookiesupport"
 
 _NAMES = frozenset((_CLICKS + _CAMPAIGNS + _SESSIONS).split())
 _PREFIXES = ("utm_", "pk_", "mtm_", "piwik_", "matomo_", "hsa_", "aspsessionid")

@@ -49,6 +49,8 @@ _PATH_PART = re.compile(r"[^/;]+").sub
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9a-f]{2})").search
 # Not behind a dot segment: dropping the parameter of "..;jsessionid=1" would make a parent reference of it.
 _PATH_SESSION = re.compile(r"(?<!\.)(?<!%2e);jsessionid=[^/;]*").sub
+# A segment of its own, as ASP.NET without cookies writes it: (S(…)) names the session, A, F and X stand beside it.
+_SEGMENT_SESSION = re.compile(r"/(?:\(|%28)(?:[afsx](?:\(|%28)[\w.!*~-]+(?:\)|%29))+(?:\)|%29)(?=/|$)").sub
 
 _Why = tuple[Reason, str]
 _TOO_LONG: _Why = (Reason.TOO_LONG, f"The URL has more than {MAX_LENGTH} characters.")
@@ -156,6 +158,8 @@ def path_key(url: Url) -> str:
         path = _PATH_PART(lambda part: _plain(part.group()), path)
     while ";" in path and (shorter := _PATH_SESSION("", path)) != path:
         path = shorter  # what stood before the next one may have been a session, too
+    if "))" in path or "%29" in path:
+        path = _SEGMENT_SESSION("", path)
     return path.rstrip("/") or "/"
 
 

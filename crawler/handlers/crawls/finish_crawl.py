@@ -35,6 +35,12 @@ log = telemetry.logger(__name__)
 
 MAX_HOSTS_LOOKED_AT = 200
 INTERRUPTED = "Interrupted by server restart"
+MOST_IDLE_TURNS = 30
+"""How often the end of a crawl is put off for further requests while none is made. Then the crawl ends all the same,
+and says so: nothing that a site does leads there, but a mistake of ours may."""
+STUCK = (
+    "It ended before all that it had planned was asked for: requests were planned again and again, and none was made."
+)
 
 _SEED_REACHED = {FetchState.DONE.value}
 _STAY_AWAY = frozenset({Wait.BLOCKED, Wait.RETRY})
@@ -71,20 +77,31 @@ class FinishCrawl:
         crawl = self._store.get_crawl(crawl_id)
         if crawl.status is not CrawlStatus.IN_PROGRESS:
             return crawl
-        end_reason = self._end_reason(crawl)
-        if end_reason is None:
-            return crawl
-        return self._end(crawl, end_reason)
-
-    def _end_reason(self, crawl: CrawlJob) -> EndReason | None:
-        """Why the crawl ended; None if it is not over yet."""
         if self._is_overdue(crawl):
-            return self._end_of_pages(crawl) or EndReason.MAX_DURATION
+            return self._end(crawl, self._end_of_pages(crawl) or EndReason.MAX_DURATION)
         stats = self._frontier.stats(crawl.id)
         if stats is None:
-            return None
+            return crawl
         if not stats.finished:
-            return self._early_end(crawl, stats)
+            early = self._early_end(crawl, stats)
+            return self._end(crawl, early) if early else crawl
+        end_reason = self._end_reason(crawl, stats)
+        if end_reason is not None:
+            return self._end(crawl, end_reason)
+        if self._goes_on(crawl):
+            return crawl
+        log.error("finishing_without_end", crawl_id=str(crawl.id))
+        left = self._ledger.count_queued(crawl.id)
+        return self._end(crawl, EndReason.MAX_DURATION if left else EndReason.EXHAUSTED, STUCK)
+
+    def _goes_on(self, crawl: CrawlJob) -> bool:
+        """Whether a crawl whose end was put off for further requests still makes some."""
+        counts = crawl.pages_crawled, crawl.pages_failed, crawl.pages_skipped, crawl.total_discovered
+        done = " ".join(map(str, (*counts, *self._ledger.work_done(crawl.id))))
+        return self._frontier.count_turn(crawl.id, done) <= MOST_IDLE_TURNS
+
+    def _end_reason(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
+        """Why a crawl ended that has nothing left to fetch; None if it is not over yet."""
         waiting = self._ledger.count_queued(crawl.id)
         has_room = stats.budget_left > 0 and crawl.pages_crawled < crawl.config.max_pages
         if waiting and has_room and (self._bring_back(crawl) or self._has_moved(crawl, stats)):
@@ -117,7 +134,7 @@ class FinishCrawl:
         log.warning("hosts_given_up", crawl_id=str(crawl.id), urls=given_up, why=refused.words)
         if not given_up:  # what waits are requests that only ask about pages
             return EndReason.EXHAUSTED
-        self._fill_frontier(crawl)
+        self._fill_frontier(crawl, sitemaps=False)
         return None
 
     def _find_refused(self, crawl: CrawlJob, stats: CrawlStats) -> Refusals | None:
@@ -172,12 +189,13 @@ class FinishCrawl:
     def _bring_back(self, crawl: CrawlJob) -> bool:
         """Queue URLs that the ledger has and the frontier lost (a page that changed between a crash and its repeat)."""
         if crawl.config.learned_params:  # a worker may still go by what was known before
-            self._fill_frontier(crawl)
+            self._fill_frontier(crawl, sitemaps=False)  # nothing was left to do, so they are read
             return True
         lost = [entry_of(row) for row in self._ledger.rows(crawl.id, queued_only=True)]
         return self._frontier.readmit(crawl.id, lost) > 0
 
-    def _end(self, crawl: CrawlJob, end_reason: EndReason) -> CrawlJob:
+    def _end(self, crawl: CrawlJob, end_reason: EndReason, told: str | None = None) -> CrawlJob:
+        """`told`: what is said of a crawl that did not end as it should."""
         self._mark_loops(crawl)
         seed = self._ledger.seed_state(crawl.id)
         if seed is None:
@@ -188,7 +206,7 @@ class FinishCrawl:
             why = self._why_no_seed(crawl, end_reason, seed)
             ended = crawl.fail(f"{why}{self._advice(crawl, seed.reason)}", now)
         else:
-            ended = crawl.complete(end_reason, now)
+            ended = crawl.complete(end_reason, now).model_copy(update={"error_message": told})
         return self._change(crawl, ended)
 
     def _why_no_seed(self, crawl: CrawlJob, end_reason: EndReason, seed: SeedState) -> str:

@@ -4,7 +4,7 @@ The rules: `domain/urls/query_survey.py`. Who keeps what a step finds out: `surv
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Protocol
@@ -137,8 +137,8 @@ class QueryStep:
                 if isinstance(url, Url) and _has(href, door.path, door.name) and self._is_in_scope(url):
                     behind.setdefault(url.href, FoundLink(url, depth + 1))
                     self._parents.setdefault(url.href, (depth + 1, parent))
-        known = {link.url.href for link in self.open}
-        new = [link for href, link in behind.items() if href not in known]
+        known = {_address_key(link.url) for link in self.open}
+        new = [link for link in behind.values() if _address_key(link.url) not in known]
         if not new and beside and any(is_own(answer, beside, None) for answer in answers):
             self._learn([door.model_copy(update=_OTHER_PAGE._asdict())])
             return
@@ -178,29 +178,33 @@ class QueryStep:
     def _is_plain(self, name: str) -> bool:
         return all(one.plain for one in self.config.learned_params if one.name == name and one.lasting)
 
-    def plan(self, crawl_id: UUID, tried: Collection[str], most: int = MOST_GROUPS) -> list[Probe]:
-        """Trials of the parameters with the most values, of so many in all; marks them as being tried."""
+    def plan(self, crawl_id: UUID, asked: Container[str], tried: int, most: int = MOST_GROUPS) -> list[Probe]:
+        """Trials of the parameters with the most values, of so many in all; marks them as being tried.
+
+        `asked`: keys of requests that were made, so that none is made twice. `tried`: how many of them were trials.
+        """
         rule = self.rule
         groups = open_groups(self._still_open(), rule)
         several = [(group, urls) for group in groups if len(urls := trials(group)) > 1]
-        left = max(0, most - len(tried) // FEWEST_PAGES)
+        left = max(0, most - tried // FEWEST_PAGES)
         chosen = several[:left]
         seen = sum(map(_is_door, self.config.learned_params))
-        closed = (group for group in groups if is_door(group, rule) and trials(group)[0].href not in tried)
+        closed = (group for group in groups if is_door(group, rule) and _address_key(trials(group)[0]) not in asked)
         doors = list(islice(closed, max(0, min(left, MOST_DOORS - seen))))
         self._learn(_learned(group, Verdict(ParamRole.TRIED)) for group, _ in chosen)
         self._learn(_learned(group, _DOOR) for group in doors)
         linked = {link.url.href for link in self._links}
-        asked: dict[str, Url] = {}
+        wanted: dict[str, Url] = {}
         for group, urls in chosen:
             bases = [base for url in urls if (base := without(url, group.name))]
             for url in (*urls, *(base for base in bases if base.href in linked or not base.query)):
-                asked.setdefault(normalize(url, self.rule), url)
+                wanted.setdefault(normalize(url, self.rule), url)
         for url in (url for group in doors for url in (*trials(group), *self._beside(group))):
-            asked.setdefault(normalize(url, _EACH_ADDRESS), url)
+            wanted.setdefault(_address_key(url), url)
         return [
             Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
-            for at, (key, url) in enumerate(asked.items())
+            for at, (key, url) in enumerate(wanted.items())
+            if key not in asked
         ]
 
     def _beside(self, door: Group) -> list[Url]:
@@ -212,16 +216,22 @@ class QueryStep:
         crawl_id: UUID,
         stands: Mapping[str, str],
         former: Sequence[tuple[str, str]],
-        tried: Container[str],
+        asked: Mapping[str, str],
         most: int,
     ) -> tuple[list[Fold], list[Probe]]:
-        """Addresses taken for others that this crawl looks at, and those of them that are not fetched yet."""
+        """Addresses taken for others that this crawl looks at, and those of them that are not fetched yet.
+
+        `asked`: by key, the addresses of requests that were made. A look that was made by another spelling of an
+        address, such as one with another session id, is a look at this one.
+        """
         urls = [link.url for link in self.open if not self._is_open(link)]
         chosen = folds(urls, stands, former, self.rule, str(crawl_id))[:MOST_LOOKS]
-        new = [fold.other for fold in chosen if fold.other.href not in tried][: max(0, most)]
-        return chosen, [
-            Probe(UrlKey(crawl_id, normalize(url, _EACH_ADDRESS)), url.href, url.host, Purpose.TRIAL, at)
-            for at, url in enumerate(new)
+        keys = [_address_key(fold.other) for fold in chosen]
+        new = {key: fold.other for key, fold in zip(keys, chosen, strict=True) if key not in asked}
+        looks = [_as_asked(fold, asked.get(key)) for key, fold in zip(keys, chosen, strict=True)]
+        return looks, [
+            Probe(UrlKey(crawl_id, key), url.href, url.host, Purpose.TRIAL, at)
+            for at, (key, url) in enumerate(islice(new.items(), max(0, most)))
         ]
 
     def tell_apart(
@@ -331,6 +341,17 @@ class QueryStep:
         self.config = self.config.model_copy(update={"learned_params": learned(before, found)})
         self.rule = QueryRule.of(self.config)
         return self.config.learned_params != before
+
+
+def _address_key(url: Url) -> str:
+    """The key of a request for this very address. What names a visitor or a campaign makes no other one."""
+    return normalize(url, _EACH_ADDRESS)
+
+
+def _as_asked(fold: Fold, href: str | None) -> Fold:
+    """The fold with the address by which it was asked for."""
+    url = read(href) if href else None
+    return fold._replace(other=url) if isinstance(url, Url) else fold
 
 
 def _dropped(path: str, name: str, why: str, *, plain: bool = False) -> LearnedParam:

@@ -26,11 +26,21 @@ from crawler.domain.rendering.signals import lane_of, lanes_of, misses_browser
 from crawler.domain.urls.query_survey import MOST_GROUPS, Answer
 from crawler.handlers.crawls.query_step import MOST_ASKED, QueryStep, TriedPage, answer_of
 from crawler.handlers.engine.crawl_context import scope_of
+from crawler.handlers.engine.fill_frontier import FillFrontier
 
 log = telemetry.logger(__name__)
 
 PAGES_FOR_EACH = 50
 """A crawl that ends at max_pages tries one parameter for so many of its pages. A trial fetches about six addresses."""
+
+
+class Saved(Protocol):
+    """A crawl with what was found out, and how many requests and URLs are new by it."""
+
+    @property
+    def crawl(self) -> CrawlJob: ...
+    @property
+    def new(self) -> int: ...
 
 
 class Survey(Protocol):
@@ -41,6 +51,7 @@ class Survey(Protocol):
     def no_pages(self, crawl_id: UUID, keys: Sequence[str]) -> dict[str, str]: ...
     def readdressed(self, crawl_id: UUID) -> Sequence[tuple[str, str]]: ...
     def tried(self, crawl_id: UUID) -> Sequence[TriedPage]: ...
+    def asked(self, crawl_id: UUID) -> dict[str, str]: ...
     def unanswered(self, crawl_id: UUID) -> set[str]: ...
     def tried_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
     def stored_before(self, crawl_id: UUID, urls: Sequence[str], lane: Lane) -> Sequence[TriedPage]: ...
@@ -52,7 +63,7 @@ class Survey(Protocol):
         probes: Sequence[Probe] = (),
         found: Sequence[Found] = (),
         settled: Sequence[str] = (),
-    ) -> CrawlJob | None: ...
+    ) -> Saved | None: ...
 
 
 class SurveyQueries:
@@ -61,7 +72,7 @@ class SurveyQueries:
         survey: Survey,
         probes_of: Callable[[UUID], Sequence[Probe]],
         load: Callable[[UUID], CrawlState | None],
-        fill_frontier: Callable[[CrawlJob], None],
+        fill_frontier: FillFrontier,
         frontier: Frontier,
         hints: Hints,
         open_judge: OpenJudge,
@@ -77,6 +88,7 @@ class SurveyQueries:
     def __call__(self, crawl: CrawlJob, *, has_room: bool, may_look: bool) -> bool:
         """Whether the crawl goes on. Without room for pages nothing is tried: what was found is only recorded.
 
+        It goes on only if a step has written something new, a request or a URL: so it comes to an end.
         `may_look`: addresses that were taken for other spellings of a page are looked at, before the crawl is over.
         """
         if not _is_surveyed(crawl):
@@ -92,19 +104,28 @@ class SurveyQueries:
         tried = self._survey.tried(crawl.id)
         self._judge(crawl, step, tried)
         # Pages that are known to be some come first: their links show what else stands beside them.
-        if self._admit(crawl, step, state):
-            return True
+        left = self._admit(crawl, step, state)
         may_try = has_room and not misses_browser(crawl)
-        probes = step.plan(crawl.id, {page.url for page in tried}) if may_try else []
+        if left and may_try:
+            left = self._try(left, step, tried)
+        if left is None:
+            return True
+        step.settle_rest()
+        left = self._admit(left, step, state, last=True)
+        return left is None or (may_try and may_look and self._look(left, step, state, tried))
+
+    def _try(self, crawl: CrawlJob, step: QueryStep, tried: Sequence[TriedPage]) -> CrawlJob | None:
+        """Plan trials. None if the crawl goes on with them; else all that they would ask was asked, and is judged."""
+        probes = step.plan(crawl.id, self._survey.asked(crawl.id), len(tried))
         if probes:
             log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
             saved = self._survey.save(crawl, step.config, probes)
-            return self._go_on(saved) if saved else True
-        step.settle_rest()
-        if self._admit(crawl, step, state, last=True):
-            return True
-        settled = crawl.model_copy(update={"config": step.config})
-        return may_try and may_look and self._look(settled, step, state, tried)
+            if saved is None or self._goes_on(saved):
+                return None
+            crawl = saved.crawl
+        if step.is_trying:
+            self._judge(crawl, step, tried)
+        return crawl
 
     def try_at_limit(self, crawl: CrawlJob) -> bool:
         """Whether the crawl waits for trials, though it has no room for more pages. There are few of them, once: so
@@ -123,12 +144,14 @@ class SurveyQueries:
             return []
         step = self._step(crawl, state)
         step.judge((), frozenset(self._survey.met(crawl.id)), {})
-        probes = step.plan(crawl.id, (), most)
+        probes = step.plan(crawl.id, self._survey.asked(crawl.id), 0, most)
         if not probes:
             return []
         log.info("queries_tried", crawl_id=str(crawl.id), requests=len(probes))
         saved = self._survey.save(crawl, step.config, probes)
-        return probes if saved else [probe for probe in self._probes_of(crawl.id) if probe.purpose is Purpose.TRIAL]
+        if saved and saved.new:
+            return probes
+        return [probe for probe in self._probes_of(crawl.id) if probe.purpose is Purpose.TRIAL]
 
     def record(self, crawl: CrawlJob) -> None:
         """Keep what is known of parameters at the end of a crawl that has no room for more pages, and which of them
@@ -158,14 +181,14 @@ class SurveyQueries:
         They are looked at as the crawl's pages are fetched, and compared with pages that were fetched so.
         """
         lane = lane_of(crawl)
-        asked = {page.url for page in tried}
         no_pages = self._survey.no_pages(crawl.id, step.keys)
         known = no_pages | self._survey.standing(crawl.id, step.keys), self._survey.readdressed(crawl.id)
-        looks, probes = step.looks(crawl.id, *known, asked, MOST_ASKED - len(asked))
+        looks, probes = step.looks(crawl.id, *known, self._survey.asked(crawl.id), MOST_ASKED - len(tried))
         if probes:
             log.info("folds_looked_at", crawl_id=str(crawl.id), requests=len(probes))
             saved = self._survey.save(crawl, crawl.config, probes)
-            return self._go_on(saved) if saved else True
+            if saved is None or self._goes_on(saved):
+                return True
         seen = {fold.other.href for fold in looks}
         pages = [page for page in tried if page.url in seen]
         if not pages:
@@ -178,28 +201,25 @@ class SurveyQueries:
         if not step.tell_apart(looks, answers, before, self._survey.met(crawl.id), set(no_pages.values())):
             return False
         log.info("folds_told_apart", crawl_id=str(crawl.id))
-        return self._admit(crawl, step, state, last=True)
+        return self._admit(crawl, step, state, last=True) is None
 
     def _read(self, tried: Sequence[TriedPage], config: CrawlConfig) -> dict[str, Answer | Unjudged | None]:
         """By address what the trials say, as far as they can be read in time."""
         with self._open_judge() as judge:
             return {page.url: found for page, found in judge.each(answer_of, tried, config.follow_nofollow)}
 
-    def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> bool:
-        """Queue the links whose parameters are known now. The last step is kept though there be nothing to queue:
-        if another process was faster, this one has seen too little to say that the crawl is over."""
+    def _admit(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool = False) -> CrawlJob | None:
+        """Queue the links whose parameters are known now. None if the crawl goes on with them; else the crawl as it is
+        kept. The last step is kept though there be nothing to queue: if another process was faster, this one has seen
+        too little to say that the crawl is over."""
         kept = self._keep(crawl, step, state, last=last)
         if kept is None:
-            return False
-        saved, found = kept
-        if saved is None:
-            return True
-        return self._go_on(saved) if found else False
+            return crawl
+        (saved,) = kept
+        return None if saved is None or self._goes_on(saved) else saved.crawl
 
-    def _keep(
-        self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool
-    ) -> tuple[CrawlJob | None, int] | None:
-        """The crawl (None if another process was faster) and how many links are queued in its ledger; None if there is
+    def _keep(self, crawl: CrawlJob, step: QueryStep, state: CrawlState, *, last: bool) -> tuple[Saved | None] | None:
+        """What was kept, with links that are new in its ledger (None if another process was faster); None if there is
         nothing to keep."""
         done = crawl.model_copy(update={"config": step.config})
         scope = scope_of(replace(state, crawl=done))
@@ -211,11 +231,15 @@ class SurveyQueries:
         found = [one._replace(seq=first + at) for at, one in enumerate(found)]
         saved = self._survey.save(crawl, step.config, found=found, settled=step.settled)
         if saved is not None:
-            log.info("queries_settled", crawl_id=str(crawl.id), urls=len(found))
-        return saved, len(found)
+            log.info("queries_settled", crawl_id=str(crawl.id), urls=saved.new)
+        return (saved,)
+
+    def _goes_on(self, saved: Saved) -> bool:
+        """Whether there is something new, with which the frontier is filled."""
+        return saved.new > 0 and self._go_on(saved.crawl)
 
     def _go_on(self, crawl: CrawlJob) -> bool:
-        self._fill_frontier(crawl)
+        self._fill_frontier(crawl, sitemaps=False)  # nothing was left to do, so they are read
         self._wake(crawl)
         return True
 

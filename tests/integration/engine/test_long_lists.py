@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.domain.crawls.crawl import EndReason
+from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.engine.ledger import Batch, FindChildren, RowRefused
 from crawler.errors import RedisUnavailable
 from crawler.handlers.engine import unwritten, work_shift
@@ -171,6 +172,16 @@ def test_sitemaps_that_take_too_much_memory_together_are_read_one_after_the_othe
     for number, path in enumerate(sitemaps):
         urls = map(site.url, [f"/{one}" for one in range(number * LINKS, (number + 1) * LINKS)])
         site.edit(path, html=f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in urls)}</urlset>")
+    fetcher = crawler.tools.engine.fetcher
+    poll = fetcher.poll
+
+    def together(timeout_seconds: float) -> list[FetchResult]:
+        results = poll(timeout_seconds)
+        while fetcher.active and any(result.url.endswith(".xml") for result in results):
+            results += poll(0.1)
+        return results
+
+    monkeypatch.setattr(fetcher, "poll", together)
     crawl = crawler.crawl(site.url(), delay_seconds=0)
     assert (crawl.end_reason, crawl.pages_crawled) == (EndReason.EXHAUSTED, 3 * LINKS + 1)
     requests = [request.path for request in site.requests()]

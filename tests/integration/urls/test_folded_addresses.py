@@ -142,6 +142,7 @@ def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None
         assert third.change_summary["removed_page_urls"] == []
 
 
+@pytest.mark.further
 def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: Engine) -> None:
     """It was looked at before, so it is known what stood there."""
     site = Guests()

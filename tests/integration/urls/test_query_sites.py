@@ -25,6 +25,10 @@ class Down(Exception):
     """Raised by an answer: the server says 500."""
 
 
+class Elsewhere(Exception):
+    """Raised by an answer: the server leads on to this address (302)."""
+
+
 @contextmanager
 def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
     """A site that makes its pages of path and query; its address, and what was asked for."""
@@ -34,15 +38,21 @@ def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
         def do_GET(self) -> None:
             asked.append(self.path)
             parts = urlsplit(self.path)
+            location = ""
             try:
                 html = answer(parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)))
                 status = 200 if html else 404
             except Down:
                 html, status = None, 500
+            except Elsewhere as target:
+                html, status = None, 302
+                location = str(target)
             body = (html or "no").encode()
             self.send_response(status)
             self.send_header("Content-Type", "text/csv" if html and not html.startswith("<") else "text/html")
             self.send_header("Content-Length", str(len(body)))
+            if location:
+                self.send_header("Location", location)
             self.end_headers()
             self.wfile.write(body)
 
@@ -272,12 +282,12 @@ def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.Mo
     fill = FillFrontier.__call__
     killed: list[int] = []
 
-    def dies_once_each(self: FillFrontier, crawl: CrawlJob) -> None:
+    def dies_once_each(self: FillFrontier, crawl: CrawlJob, *, sitemaps: bool = True) -> None:
         learned = len(crawl.config.learned_params)
         if learned and learned not in killed:
             killed.append(learned)
             raise KeyboardInterrupt
-        fill(self, crawl)
+        fill(self, crawl, sitemaps=sitemaps)
 
     with served(forum) as (url, _):
         crawl = crawler.start(crawler.project(url, use_sitemaps=False, delay_seconds=0))

@@ -86,6 +86,12 @@ def test_trials_are_few_and_always_the_same() -> None:
     assert len(trials(group)) == MOST_TRIALS
 
 
+def test_by_another_session_id_an_address_is_not_tried_twice() -> None:
+    found = links(*(f"/x?id={page}&sid={session:04x}" for page in range(3) for session in range(10)))
+    (group,) = open_groups(found, rule())
+    assert sorted(url.query.partition("&")[0] for url in trials(group)) == ["id=0", "id=1", "id=2"]
+
+
 @pytest.mark.parametrize(
     ("values", "role"),
     [
