@@ -127,17 +127,18 @@ _LONGEST = 200
 _ENDS = " \t\n.!?…:;-–—。！？．،؛¡¿"
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Without what many leave out: accents, and the variants of Arabic and Persian letters."""
     plain = (char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
     return unicodedata.normalize("NFC", "".join(plain)).translate(_LETTERS)
 
 
 _SAYS = late(
-    _folded(rf"(?:(?:{_SORRY})\W+)?(?:{_404}|(?:{_404}\W*)?(?:{'|'.join(_PHRASES.values())})|{_404}\W*(?:{_BARE}))"),
+    folded(rf"(?:(?:{_SORRY})\W+)?(?:{_404}|(?:{_404}\W*)?(?:{'|'.join(_PHRASES.values())})|{_404}\W*(?:{_BARE}))"),
     re.IGNORECASE,
 )
 
 
 def says_it(text: str) -> bool:
     said = text.strip(_ENDS)
-    return len(said) <= _LONGEST and _SAYS.fullmatch(_folded(said)) is not None
+    return len(said) <= _LONGEST and _SAYS.fullmatch(folded(said)) is not None

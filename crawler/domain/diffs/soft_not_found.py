@@ -11,6 +11,7 @@ from urllib.parse import unquote_plus, urlsplit
 
 from crawler.domain.diffs.not_found_phrases import says_it
 from crawler.domain.diffs.page_blocks import PageBlocks, read_blocks
+from crawler.domain.diffs.page_heads import count_words, headings, page_words, parted, title_parts
 from crawler.domain.pages.markup_bombs import UnparsablePage
 
 MOST_WORDS = 200
@@ -25,11 +26,6 @@ _LOST = 2
 _NOT_TO_BE_HAD = re.compile(r".*\b(?:product|item)\b|.*商品|(?!.*\bpage\b).*\bavailable\b", re.IGNORECASE | re.DOTALL)
 _FIRST = re.compile(r".*?[.!?。！？](?=\s|$)|.*", re.DOTALL)
 _QUOTES = "[\"'“”„«»‘’`]*"
-_APART = re.compile(r"\s[|–—·»-]+\s|[|»｜]|:\s")
-_HEADING = re.compile(r"(?:^|>)h1\b[^>]*$")
-# Of scripts that put no blanks between words.
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-_LETTERS_A_WORD = 2
 
 
 def says_not_found(body: bytes, content_type: str) -> bool:
@@ -42,28 +38,32 @@ def says_not_found(body: bytes, content_type: str) -> bool:
 
 
 def is_not_found(page: PageBlocks) -> bool:
-    return _words(page) <= MOST_WORDS and any(map(says_it, [*_title(page), *_headings(page)]))
+    return page_words(page) <= MOST_WORDS and any(map(says_it, [*title_parts(page), *headings(page)]))
 
 
 def says_so_instead(old: PageBlocks, new: PageBlocks, url: str) -> bool:
     """Whether a page that said something now only says of itself that it is not there."""
     both = set(old.body) & set(new.body)
     said, lost = ([line for line in page.body if line not in both] for page in (new, old))
-    if not said or sum(map(_count, said)) > MOST_INSTEAD or _in_sentences(lost) < _LOST * (_in_sentences(both) or 1):
+    if (
+        not said
+        or sum(map(count_words, said)) > MOST_INSTEAD
+        or _in_sentences(lost) < _LOST * (_in_sentences(both) or 1)
+    ):
         return False
     names = _names(url, new.title)
     return any(_tells(line, names) for line in said) and not any(_tells(line, names) for line in lost)
 
 
 def _in_sentences(lines: Iterable[str]) -> int:
-    return sum(words for line in lines if (words := _count(line)) >= _SENTENCE)
+    return sum(words for line in lines if (words := count_words(line)) >= _SENTENCE)
 
 
 def _names(url: str, title: str) -> list[str]:
     """What a sentence may call the page by, the longest first."""
     parts = urlsplit(url)
     values = (pair.rpartition("=")[2] for pair in re.split("[&;]", parts.query))
-    found = [*map(unquote_plus, (parts.path.rstrip("/").rpartition("/")[2], *values)), *_APART.split(title)]
+    found = [*map(unquote_plus, (parts.path.rstrip("/").rpartition("/")[2], *values)), *parted(title)]
     spelled = (spelling.strip() for name in found for spelling in (name, re.sub("[_+-]", " ", name)))
     return sorted({name for name in spelled if len(name) > 1}, key=len, reverse=True)
 
@@ -83,23 +83,3 @@ def _spelled(sentence: str, names: Iterable[str]) -> Iterator[str]:
             shorter, n = re.subn(f"{_QUOTES}{re.escape(name)}{_QUOTES}", instead, sentence, flags=re.IGNORECASE)
             if n:
                 yield " ".join(shorter.split())
-
-
-def _words(page: PageBlocks) -> int:
-    return page.words + sum(len(_UNSPACED.findall(line)) for line in page.body) // _LETTERS_A_WORD
-
-
-def _count(line: str) -> int:
-    return line.count(" ") + 1 + len(_UNSPACED.findall(line)) // _LETTERS_A_WORD
-
-
-def _title(page: PageBlocks) -> list[str]:
-    """Its parts: sites put their name before or after. A number alone that is not the first may be what it is about."""
-    parts = _APART.split(page.title)
-    return [part for at, part in enumerate(parts) if at == 0 or not part.strip().isdigit()]
-
-
-def _headings(page: PageBlocks) -> list[str]:
-    """The first line of each; further ones are among the lines of the page."""
-    blocks = (page.block(at) for at in range(len(page) - len(page.body), len(page)))
-    return [block.text for block in blocks if _HEADING.search(block.place)]

@@ -4,13 +4,17 @@ Words alone are no evidence, as any page may speak of errors and captchas: a wal
 keeps its title, or half of its lines, is the page.
 
 Sign-in pages are walls, too. One text in place of many pages: `changes/shared_walls.py`. Redirects of many pages to one
-place: `changes/shared_redirects.py` and `changes/removals.py`.
+place: `changes/shared_redirects.py` and `changes/removals.py`. What broken programs print: `program_errors.py`.
 """
 
 import re
 from enum import StrEnum
 
+from crawler.domain.diffs.maintenance_phrases import names_maintenance, says_maintenance
 from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.diffs.page_heads import headings, page_words, title_parts
+from crawler.domain.diffs.program_errors import is_program_error
+from crawler.domain.diffs.soft_not_found import is_not_found
 
 FEWEST_WORDS = 4
 MOST_WORDS = 120
@@ -47,8 +51,13 @@ _ASKS = re.compile(
 _STATUS = re.compile(r"\b(?:status|uptime|incidents?|health)\b", re.IGNORECASE)
 _WAITING = re.compile(r"(?:loading|please wait|redirecting|one moment)\b", re.IGNORECASE)
 _SHORT = 40
+_FEW = 12
+"""Words of a page that has a title and hardly anything below it."""
 _BRIEF = 8
 """Words of the line that says so; a longer one is prose."""
+_SENTENCE = 5
+"""Words of a line that is no entry of a menu."""
+_LOWEST_HEADING = 3
 _WHOLE = 20
 """Words of a page that can be missed when it comes up empty."""
 _TITLE_WORDS = re.compile(r"\w{2,}")
@@ -83,16 +92,45 @@ def wall_between(old: PageBlocks, new: PageBlocks) -> Wall | None:
     after, before = _wall_instead(new, old), _wall_instead(old, new)
     if (after or before) is None or lines_kept(old, new):
         return None
-    return (after if _stands_in(after, new, old) else None) or (before if _stands_in(before, old, new) else None)
+    stands = _stands_in(after, new, old) or _stands_at_an_end(after, new, old)
+    return (after if stands else None) or (before if _stands_in(before, old, new) else None)
 
 
 def is_walled(page: PageBlocks, other: PageBlocks) -> bool:
     """Whether the wall is this one of the two versions."""
-    return not lines_kept(page, other) and _stands_in(_wall_instead(page, other), page, other)
+    wall = _wall_instead(page, other)
+    return not lines_kept(page, other) and (_stands_in(wall, page, other) or _stands_at_an_end(wall, page, other))
 
 
 def _wall_instead(page: PageBlocks, other: PageBlocks) -> Wall | None:
-    return find_wall(page) or (Wall.EMPTY if _waits(page, other) else None)
+    wall = find_wall(page)
+    if wall in (None, Wall.EMPTY) and _says_surely(page, other):
+        return Wall.ERROR
+    return wall or (Wall.EMPTY if _waits(page, other) else None)
+
+
+def _says_surely(page: PageBlocks, other: PageBlocks) -> bool:
+    """Whether a page says in place of all sentences of the other that its program broke, or that the site is being
+    worked on: nobody writes that there."""
+    if page.is_file:
+        return False
+    both = set(page.body) & set(other.body)
+    if _sentences(page, other):
+        return False
+    return is_program_error([line for line in page.body if line not in both]) or (not both and _is_closed(page))
+
+
+def _sentences(page: PageBlocks, other: PageBlocks) -> set[str]:
+    """Lines of both that are no entries of a menu."""
+    return {line for line in set(page.body) & set(other.body) if line.count(" ") + 1 >= _SENTENCE}
+
+
+def _is_closed(page: PageBlocks) -> bool:
+    """Whether a page says hardly more than that the site is being worked on, in its title or a heading."""
+    if len(page.body) > _SHORT or (words := page_words(page)) > _SHORT:
+        return False
+    heads = [*title_parts(page), *headings(page, _LOWEST_HEADING)]
+    return any(map(says_maintenance, heads)) or (words < _FEW and any(map(names_maintenance, heads)))
 
 
 def _waits(page: PageBlocks, other: PageBlocks) -> bool:
@@ -116,8 +154,19 @@ def _stands_in(wall: Wall | None, page: PageBlocks, other: PageBlocks) -> bool:
     if wall is Wall.ERROR and all(_STATUS.search(one.title) for one in (page, other)):
         return False
     # Nobody writes this in place of all that a page said; some walls bear the title of what is behind them.
-    is_sure = wall is Wall.ROBOTS and other.words >= _WHOLE and not set(page.body) & set(other.body)
-    return is_sure or not _title_kept(page, other)
+    if other.words >= _WHOLE:
+        if wall is Wall.ROBOTS and not set(page.body) & set(other.body):
+            return True
+        if wall is Wall.ERROR and _says_surely(page, other) and not _says_surely(other, page):
+            return True
+        if wall is Wall.ERROR and not _sentences(page, other) and _is_less(page.title, other.title):
+            return True
+    return not _title_kept(page, other)
+
+
+def _stands_at_an_end(wall: Wall | None, page: PageBlocks, before: PageBlocks) -> bool:
+    """Whether an error or nothing came after the page was gone: that brings nothing back."""
+    return wall in (Wall.ERROR, Wall.EMPTY) and is_not_found(before) and not is_not_found(page)
 
 
 def asks_who(page: PageBlocks, other: PageBlocks) -> bool:
@@ -130,6 +179,12 @@ def lines_kept(old: PageBlocks, new: PageBlocks) -> bool:
     """Whether half of what is said is said by both; a frame around something else is not."""
     one, other = set(old.body), set(new.body)
     return bool(one & other) and len(one & other) >= ALIKE * max(len(one), len(other))
+
+
+def _is_less(title: str, other: str) -> bool:
+    """Whether a title is a part of the other: the name of the site, without that of the page."""
+    here, there = (set(_TITLE_WORDS.findall(one.lower())) for one in (title, other))
+    return here < there
 
 
 def _title_kept(one: PageBlocks, other: PageBlocks) -> bool:
