@@ -1,13 +1,17 @@
 """JSON as a list of its values, each with its path: `items[3].price: 119.0`. The order of keys, white space and how a
 number is written say nothing. In bounded time and memory, whatever came.
+
+A place has no numbers, because lists grow at their beginning, too. Of lists that follow each other with nothing between
+them (`[[1, 2], [3]]`), a further entry is told from the first one: else it could go from one list to the next unseen.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Never
+from typing import Any, NamedTuple, Never
 
 from crawler.domain.pages.file_lines import FileLines
 from crawler.domain.pages.json_nesting import is_too_deep
@@ -22,6 +26,7 @@ _NUMBER = re.compile(r"(-?)0*(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,18}))?")
 _ODD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 """Lone surrogates are no text, and the others would end a line or not be seen; what else is odd is escaped already."""
 _ANY_INDEX = "[]"
+_FURTHER = "+"
 ROOT = "$"
 
 
@@ -48,10 +53,12 @@ def json_lines(body: bytes) -> FileLines:
         )
     except ValueError as exc:  # also of what is no UTF-8
         raise NoValues from exc
-    lines = list(islice(_values(value), MAX_VALUES + 1))
+    lists: Counter[str] = Counter()
+    lines = list(islice(_values(value, lists), MAX_VALUES + 1))
     if len(lines) > MAX_VALUES:
         raise NoValues
-    return FileLines(*zip(*lines, strict=True))
+    compared = [f"{_FURTHER * sum(lists[place] > 1 for place in further)}{line}" for line, _, _, further in lines]
+    return FileLines(compared, [text for _, text, _, _ in lines], [place for _, _, place, _ in lines])
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,22 +72,40 @@ def _refuse(_: str) -> Never:
     raise ValueError
 
 
-def _values(value: Any) -> Iterator[tuple[str, str, str]]:
-    """Without recursion, in the order of keys and lists. A place has no numbers: lists grow at their beginning, too."""
-    waiting = [(value, "", ROOT, 0)]
+class _Waiting(NamedTuple):
+    value: Any
+    path: str
+    place: str
+    depth: int
+    is_alone: bool = False
+    """It is all that an entry of a list has."""
+    further: tuple[str, ...] = ()
+    """Places of lists of which its first line begins an entry that is not the first."""
+
+
+def _values(value: Any, lists: Counter[str]) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Without recursion, in the order of keys and lists. Counts the lists of each place."""
+    waiting = [_Waiting(value, "", ROOT, 0)]
     while waiting:
-        value, path, place, depth = waiting.pop()
+        value, path, place, depth, is_alone, further = waiting.pop()
         if depth > MAX_DEPTH or len(path) > MAX_PATH:
             raise NoValues
         if value and isinstance(value, dict):
             steps = [(value[key], _step(key)) for key in sorted(value)]
-            below = [(one, f"{path}{step}", f"{place}{step}", depth + 1) for one, step in steps]
-            waiting += reversed(below)
+            alone = is_alone and len(steps) == 1
+            below = [_Waiting(each, f"{path}{step}", f"{place}{step}", depth + 1, alone) for each, step in steps]
         elif value and isinstance(value, list):
-            below = [(one, f"{path}[{at}]", f"{place}{_ANY_INDEX}", depth + 1) for at, one in enumerate(value)]
-            waiting += reversed(below)
+            lists[place] += 1
+            mark = (place,) if is_alone else ()
+            below = [
+                _Waiting(each, f"{path}[{at}]", f"{place}{_ANY_INDEX}", depth + 1, is_alone=True, further=mark[:at])
+                for at, each in enumerate(value)
+            ]
         else:
-            yield _line(value, path.removeprefix("."), place)
+            yield (*_line(value, path.removeprefix("."), place), further)
+            continue
+        below[0] = below[0]._replace(further=further + below[0].further)
+        waiting += reversed(below)
 
 
 @lru_cache(1000)

@@ -1,5 +1,10 @@
 """XML that is no web page, such as a feed, as a list of its texts and attributes, each with its path:
 `rss.channel.item[2].title: News`. White space says nothing. In bounded time and memory, whatever came.
+
+An element or attribute without text is a value, too: it is there or not. A value is compared by its place without
+numbers, and in order, so that a new entry at the top of a feed changes none below it. Where there are several elements
+of one place (`day`), of which one begins with several children of one name (`slot`), it would not be seen that a child
+goes from one element to the next. So a further child is told from the first one, with which an element begins.
 """
 
 from collections import Counter
@@ -29,6 +34,9 @@ class _Target:
     """Called by the parser for each tag: no tree is built."""
 
     def __init__(self) -> None:
+        self._with_children: Counter[str] = Counter()
+        self._further: list[tuple[int, str]] = []
+        """The first line of each child that is like the first child of its element, and the place of that element."""
         self.compared: list[str] = []
         self.texts: list[str] = []
         self.places: list[str] = []
@@ -47,6 +55,13 @@ class _Target:
         element = _Element(f"{above.path}.{step}" if above.path else step, f"{above.place}.{name}")
         if len(element.path) > MAX_PATH:
             raise NoValues
+        if not above.first:
+            above.first = name
+            self._with_children[above.place] += 1
+        elif above.first == name:
+            self._further.append((len(self.texts), above.place))
+        if attributes:
+            element.first = "@"
         self._open.append(element)
         for key in sorted(attributes):
             name = key.rpartition("}")[2]
@@ -57,27 +72,31 @@ class _Target:
 
     def end(self, tag: str) -> None:  # noqa: ARG002
         element = self._open.pop()
-        self._add(element.path, element.place, "".join(element.text))
+        text = "".join(element.text)
+        if not element.first or text.strip():
+            self._add(element.path, element.place, text)
 
     def close(self) -> None:
-        """The parser asks for it; everything is in the lists already."""
+        for at, place in self._further:
+            if self._with_children[place] > 1:
+                self.compared[at] = f"+{self.compared[at]}"
 
     def _add(self, path: str, place: str, value: str) -> None:
         text = " ".join(value.split())
-        if not text:
-            return
         if len(self.texts) >= MAX_VALUES or len(path) > MAX_PATH:
             raise NoValues
-        self.compared.append(f"{place}: {text}")
-        self.texts.append(f"{path}: {text}")
+        self.compared.append(f"{place}: {text}" if text else place)
+        self.texts.append(f"{path}: {text}" if text else f"{path}:")
         self.places.append(place)
 
 
 class _Element:
-    __slots__ = ("below", "path", "place", "text")
+    __slots__ = ("below", "first", "path", "place", "text")
 
     def __init__(self, path: str, place: str) -> None:
         self.path = path
         self.place = place
+        self.first = ""
+        """How it begins: the name of its first child, or the sign of attributes."""
         self.text: list[str] = []
         self.below: Counter[str] = Counter()

@@ -137,3 +137,26 @@ def test_a_file_that_became_a_web_page_is_changed() -> None:
     old = PageSide(b"Fees\nAdults: 12\n", TEXT, THEN)
     new = PageSide(b"<title>Fees</title><p>Adults: 12</p><p>Children: 6</p>", "text/html", NOW)
     assert PagePair("https://e.example/f", uuid4(), old, new).apply_noise_rules(RuleSet()).edits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ([["Heron", "Tern"], ["Owl"]], [["Heron"], ["Tern", "Owl"]]),
+        ([{"boats": ["Heron", "Tern"]}, {"boats": ["Owl"]}], [{"boats": ["Heron"]}, {"boats": ["Tern", "Owl"]}]),
+        ([[{"is": "Heron"}, {"is": "Tern"}], [{"is": "Owl"}]], [[{"is": "Heron"}], [{"is": "Tern"}, {"is": "Owl"}]]),
+        ([[[1, 2], [3]], [[4]]], [[[1, 2]], [[3], [4]]]),
+        ({"hours": [["Heron"], [], []]}, {"hours": [[], [], ["Heron"]]}),
+    ],
+)  # fmt: skip
+def test_a_value_that_goes_from_one_list_to_another_is_told(old: object, new: object) -> None:
+    assert of_json(old, new)
+
+
+def test_lists_may_grow_at_their_top() -> None:
+    assert of_json({"boats": ["Tern", "Owl"]}, {"boats": ["Heron", "Tern", "Owl"]}) == [(None, 'boats[0]: "Heron"')]
+    days = [{"day": n, "boats": [f"Heron {n}", f"Tern {n}"]} for n in range(4)]
+    more = [days[0] | {"boats": ["Owl", *days[0]["boats"]]}, *days[1:]]  # type: ignore[misc]
+    assert of_json(days, more) == [(None, '[0].boats[0]: "Owl"')]
+    rows = [[n, f"Heron {n}", 3 * n] for n in range(9)]
+    assert len(of_json(rows, [[70, "Owl", 21], *rows])) == 3
