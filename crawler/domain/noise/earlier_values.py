@@ -48,9 +48,10 @@ class _Version:
             if not may_run_with_clock(change, now):
                 continue  # a rule of another kind has it
             line = texts_of(edit)[0]
-            values = self._values(frames_of(line, [change.number])[0], place)
+            frame = frames_of(line, [change.number])[0]
+            values = self._values(frame, place)
             if len(values) > 1:
-                values = self._values_in(line, change.number)
+                values = self._values_in_cell(frame, edit.removed) or self._values_in(line, change.number)
             if len(values) != 1 or values == {change.old}:
                 return None
             told.append(may_run_with_clock(change._replace(old=values.pop(), new=change.old), self._since))
@@ -81,6 +82,12 @@ class _Version:
                     break
             self._found[frame, place] = values
         return set(self._found[frame, place])
+
+    def _values_in_cell(self, frame: str, block: Block | None) -> set[str]:
+        """The values that stand between these words in the same column and row."""
+        if block is None or not block.row:
+            return set()
+        return {value for at, value in self._framed.get(frame, ()) if _cell(self._page.block(at)) == _cell(block)}
 
     def _values_in(self, line: str, number: int) -> set[str]:
         """The values that stood in place of one in this line, whose other values and words were the same.

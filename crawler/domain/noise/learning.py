@@ -25,6 +25,8 @@ MOST_KEPT = 500
 """Lines of a place that may be left out of a rule; with more of them it is no place that varies."""
 MOST_LINES = 20
 """Lines of one place that get a rule each, so that one place does not take all rules of a site."""
+SHARED_BY = 2
+"""Pages on which lines that vary read alike, on average, for a rule that names each of them."""
 _ANY_CELL = Cells()
 
 
@@ -180,4 +182,8 @@ class _PlaceRules:
             return False
         if len(self._fixed_lines) > MOST_KEPT:
             return False
-        return not (self._fixed_lines and all(map(names_a_line, self._seen.lines)))
+        if not all(map(names_a_line, self._seen.lines)):
+            return True
+        # What varies says by its words what it is. A sentence of one page may share its class.
+        are_shared = SHARED_BY * len(self._seen.lines) <= self._seen.varied
+        return not (self._fixed_lines or are_shared)

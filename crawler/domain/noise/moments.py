@@ -1,6 +1,7 @@
 """Dates and times of the day as sites write them, in many languages: how they look, and what they name."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -48,8 +49,8 @@ montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mard
 |segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag
 |måndag|tisdag|onsdag|torsdag|fredag|lördag|söndag|mandag|tirsdag|lørdag|søndag
 """.replace("\n", "")
-AT = r"(?:at|on|um|à|a\slas|alle(?:\sore)?|às|om|kl\.?|klo|o|v|в|la)"
-"""What stands between a date and its time."""
+AT = r"(?:at|on|um|à|a\slas|alle(?:\sore)?|às|om|kl\.?|klo|o|v|в|la|the|de[rnm]|le|el)"
+"""What stands between a date and its time, or a day of the week and its date."""
 WEEKDAY = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)(?=,?\s(?:\d|[a-z]{3}\s\d))\.?"
     rf"|(?:{_WEEKDAYS})(?=,?\s(?:{AT}\s)?\d))"
@@ -96,14 +97,14 @@ def read_digits(text: str) -> Shown:
     return Shown()
 
 
-def read_moment(text: str) -> Shown:
-    """A date, a time, or both."""
+def read_moment(text: str, years: Iterable[int] = ()) -> Shown:
+    """A date, a time, or both. A date without a year is one of these."""
     if len(text) > LONGEST:
         return Shown()
     found = _A_TIME.search(_A_DATE.sub(_without_day, text))
     if found is None:
-        return Shown(tuple(dates_in(text)))
-    return Shown(tuple(dates_in(text)), _time_of_day(found), 1 if found["second"] else 60)
+        return Shown(tuple(dates_in(text, years)))
+    return Shown(tuple(dates_in(text, years)), _time_of_day(found), 1 if found["second"] else 60)
 
 
 def times_in(moment: str) -> list[int]:
@@ -119,10 +120,10 @@ def _time_of_day(found: "re.Match[str]") -> int:
     return _seconds(hour, int(found["minute"]), int(found["second"] or 0))
 
 
-def dates_in(moment: str) -> list[date]:
+def dates_in(moment: str, years: Iterable[int] = ()) -> list[date]:
     if len(moment) > LONGEST:
         return []
-    return [day for found in _A_DATE.findall(moment) for day in _readings(found)]
+    return [day for found in _A_DATE.findall(moment) for day in _readings(found, years)]
 
 
 def _without_day(found: "re.Match[str]") -> str:
@@ -144,14 +145,16 @@ def _seconds(hour: int, minute: int, second: int) -> int:
     return hour * 3600 + minute * 60 + second
 
 
-def _readings(text: str) -> list[date]:
+def _readings(text: str, years: Iterable[int]) -> list[date]:
     plain = re.sub(rf"(?<=\d)T.*|\b{CLOCK}", "", text) if ":" in text else text
     numbers = [int(number) for number in re.findall(r"\d+", plain)]
     month = next((_NUMBERS[word] for word in re.findall(r"[^\W\d_]+", plain.lower()) if word in _NUMBERS), 0)
     if month:
         year = max(numbers)
+        if year in _DAYS:
+            return _dates(*((one, month, year) for one in years))
         days = [number for number in numbers if number != year] or _DAYS  # a month alone is all its days
-        return _dates(*((year, month, day) for day in days)) if year not in _DAYS else []
+        return _dates(*((year, month, day) for day in days))
     if len(numbers) < 3:
         return []
     if numbers[0] not in _DAYS:

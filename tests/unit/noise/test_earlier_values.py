@@ -76,3 +76,56 @@ def test_each_item_of_a_list_that_counts_down_is_known_by_its_own_words() -> Non
     assert len(page.edits) == 3
     assert left(page, concerts(7, 17, 52), at(9, 12)) == 0
     assert left(page, concerts(7, 29, 52), at(9, 12)) == 3, "one of them was put off: that is no clock"
+
+
+def test_the_hours_that_are_left_until_a_time_of_each_day_are_known_also_past_it() -> None:
+    page = compared("<p>Order within 2 h 29 min.</p>", "<p>Order within 0 h 12 min.</p>")
+    assert len(page.edits) == 1
+    assert left(page, "<p>Order within 4 h 48 min.</p>", at(7, 12)) == 0
+    assert left(page, "<p>Order within 2 h 29 min.</p>", at(7, 12)) == 1, "it stood still before: somebody edited it"
+    past = compared("<p>Order within 1 h 29 min.</p>", "<p>Order within 23 h 12 min.</p>")
+    assert left(past, "<p>Order within 3 h 48 min.</p>", at(7, 12)) == 0
+    assert left(past, "<p>Order within 8 h 5 min.</p>", at(7, 12)) == 1, "it was no time that is left"
+
+
+def on_day(old: str, new: str, earlier: str, *, day: int = 12) -> int:
+    """Edits that are left of pages fetched on three days, one after the other."""
+    moments = Moments(at(11, 5, day), at(11, 5, day + 1))
+    page = apply_noise_rules(blocks(old), blocks(new), moments=moments)
+    return left(page, earlier, at(11, 5, day - 1))
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ("<p>måndag 11 maj</p>", "<p>tisdag 12 maj</p>", "<p>onsdag 13 maj</p>"),
+        ("<p>Monday, May 11</p>", "<p>Tuesday, May 12</p>", "<p>Wednesday, May 13</p>"),
+        tuple(
+            f"<p>Heute ist {day}. Mai 2026.</p>" for day in ("Montag, der 11", "Dienstag, der 12", "Mittwoch, der 13")
+        ),
+        ("<p>lundi le 11 mai</p>", "<p>mardi le 12 mai</p>", "<p>mercredi le 13 mai</p>"),
+    ],
+)
+def test_the_day_of_the_fetch_is_known_by_itself_without_a_year_and_behind_its_article(days: tuple[str, ...]) -> None:
+    first, second, third = days
+    assert on_day(second, third, first) == 0
+    assert on_day(second, third, third) == 1
+    assert on_day(second, third.replace("13", "14"), first) == 1
+
+
+ROWS = "<table><tr><th>What</th><th>When</th></tr>{}</table>"
+ROW = "<tr><td>{}</td><td>{} days left</td></tr>"
+
+
+def events(*days: int) -> str:
+    return ROWS.format(
+        "".join(ROW.format(name, left) for name, left in zip(("Fair", "Bath", "Race"), days, strict=True))
+    )
+
+
+def test_days_that_count_down_in_a_table_are_known_by_their_rows() -> None:
+    before, page = events(13, 25, 53), (events(12, 24, 52), events(11, 23, 51))
+    assert on_day(*page, before) == 0
+    assert on_day(page[0], events(11, 30, 51), before) == 1
+    assert on_day(*page, events(12, 24, 52)) == 3
+    assert on_day(*page, events(19, 29, 57)) == 3

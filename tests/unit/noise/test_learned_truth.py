@@ -91,3 +91,18 @@ def test_a_line_that_was_edited_in_a_box_that_rotates_is_still_compared() -> Non
     known = rule_set(learn(seen))
     assert left(box.format(1, "Buy shoes"), box.format(1, "Hire us"), known) == []
     assert len(left(box.format(1, "Buy shoes"), box.format(2, "Hire us"), known)) == 1
+
+
+def test_a_number_in_a_sentence_of_one_page_is_not_masked_with_the_live_one_of_all_pages() -> None:
+    """They share a class, and most pages have only the live line."""
+    live, own = "<p class='info'>{} people are looking at this hotel</p>", "<p class='info'>{}</p>"
+    sentences = {3: "Pets up to {} kg are welcome", 5: "{} guests were hurt here in the fire"}
+
+    def page(number: int, viewers: int, value: int = 5) -> str:
+        mine = sentences.get(number)
+        return live.format(viewers) + (own.format(mine.format(value)) if mine else "")
+
+    known = rule_set(learn([looks(*(page(n, 17 + 4 * n + 9 * look) for look in range(3))) for n in range(12)]))
+    assert left(page(0, 17), page(0, 3), known) == []
+    for number in sentences:
+        assert len(left(page(number, 17), page(number, 3, 20), known)) == 1, number

@@ -77,6 +77,27 @@ def test_a_count_of_days_that_moves_by_the_days_that_went_by_is_told_and_suspect
     assert not filtered(old, new, Moments(FIRST, FIRST + timedelta(days=5))).clock
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "hours", "edited"),
+    [
+        ("Order within 21 h 12 min", "Order within 15 h 9 min", 6.05, "Order within 13 h 9 min"),
+        ("Order within 3 h 12 min", "Order within 21 h 12 min", 6, "Order within 19 h 12 min"),
+        ("Noch 5 Stunden, 40 Minuten", "Noch 2 Stunden, 10 Minuten", 3.5, "Noch 4 Stunden, 40 Minuten"),
+        ("Ends in 21h 12m 40s", "Ends in 20h 42m 39s", 0.5, "Ends in 18h 12m 40s"),
+        ("up 3 hours, 12 minutes", "up 9 hours, 13 minutes", 6, "up 7 hours, 12 minutes"),
+        ("あと3時間12分", "あと21時間12分", 6, "あと19時間12分"),
+    ],
+)
+def test_hours_and_minutes_that_move_by_the_time_that_went_by_are_told_and_suspected(
+    old: str, new: str, hours: float, edited: str
+) -> None:
+    moments = Moments(FIRST, FIRST + timedelta(hours=hours))
+    page = filtered(old, new, moments)
+    assert page.edits
+    assert page.clock
+    assert not filtered(old, edited, moments).clock
+
+
 def test_a_mere_time_that_runs_between_two_looks_of_one_crawl_is_suspected() -> None:
     later = FIRST + timedelta(minutes=2)
     assert filtered("Wir haben 10:13", "Wir haben 10:15", Moments(FIRST, later)).clock
