@@ -11,6 +11,7 @@ from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.left_out_places import LeftOutPlace
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
+from crawler.domain.changes.told_meanwhile import TEMPLATE
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.judging import Bound
 from crawler.domain.noise.clock_lines import without_clock_lines
@@ -27,7 +28,6 @@ MOST_LISTED = 1000
 """Quiet pages that are named in a summary; all are counted."""
 MOST_RULES = 5
 MOST_EXAMPLES = 5
-TEMPLATE = "template"
 
 
 class FilteredChanges(NamedTuple):
@@ -143,7 +143,7 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
     filtered, found = filter_across_pages(pages, len(changes.changed) + len(changes.unchanged))
     walls = {url: page.wall for url, page in filtered.items() if page.wall}
     quiet = {
-        url: filtered[url].rules + ((TEMPLATE,) if filtered[url].edits else ())
+        url: tuple(dict.fromkeys(filtered[url].rules + ((TEMPLATE,) if filtered[url].edits else ())))
         for url, left in found.left.items()
         if not left
     }

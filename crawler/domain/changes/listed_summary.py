@@ -41,6 +41,7 @@ UNLISTED = (
     "behind_walls",
     "further_back",
     "only_walls",
+    "told_meanwhile",
 )
 """Keys of a stored summary that lists leave out."""
 

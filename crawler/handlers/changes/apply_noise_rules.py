@@ -37,6 +37,7 @@ from crawler.domain.changes.probes import sample_of_kinds
 from crawler.domain.changes.removals import Move, Removal
 from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
+from crawler.domain.changes.told_meanwhile import ToldMeanwhile
 from crawler.domain.changes.weighing import (
     ThreeLooks,
     can_be_read,
@@ -223,6 +224,7 @@ class ApplyNoiseRules:
         if unread := [url for url in changes.changed if url not in met and url not in unjudged]:
             unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
         pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared, judge)
+        pages = ToldMeanwhile.of(baseline.change_summary).without(pages)
         changes, pages = without_gone(changes, pages)
         also_at = self._tell_once.changed(baseline, crawl, pages, rules, judge)
         others = {url for urls in also_at.values() for url in urls}

@@ -31,6 +31,7 @@ from crawler.domain.changes.readdressed import NewAddress, two_pages
 from crawler.domain.changes.removals import COUNTED
 from crawler.domain.changes.sign_ins import SignIns
 from crawler.domain.changes.summary import change_summary
+from crawler.domain.changes.told_meanwhile import ToldMeanwhile
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, EndReason
 from crawler.domain.crawls.ports import ProjectReader
 from crawler.domain.judging import Judge, Look, OpenJudge, go_on
@@ -184,7 +185,8 @@ class DiffCrawl:
             template_pages=filtered.template_pages,
             coverage=cover(filtered.changes, found),
         )
-        return summary | filtered.as_record()
+        meanwhile = ToldMeanwhile.of(baseline.change_summary).as_record(filtered.changes.not_compared)
+        return summary | filtered.as_record() | meanwhile
 
     def is_early(self, crawl_id: UUID) -> bool:
         """Whether the crawl before is still to be compared: should that fail, this one tells what both found."""

@@ -4,11 +4,13 @@ Which lines are chosen and how they are cut: `domain/changes/digest.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from crawler.domain.changes.digest import digest_of_changes, told_of_page
 from crawler.domain.changes.page_digest import PageDigest
+from crawler.domain.changes.told_meanwhile import ToldMeanwhile
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines
@@ -18,6 +20,7 @@ from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.errors import NotFound
 
 _GONE = "What it was before is no longer kept, or too large to compare."
 _ODD = "Its markup was built to hurt parsers, so it is not read again."
@@ -49,7 +52,7 @@ class DigestChanges:
         if not urls:
             return ()
         rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
-        how = _How(rules, summary.get("template_changes", ()), most_lines)
+        how = _How(rules, summary.get("template_changes", ()), most_lines, self._told_meanwhile(summary))
         found = {page["url"]: PageDigest(page["url"], None, (), 0, _BY_HASH) for page in summary.get("by_hash", ())}
         pairs = self._compared(crawl.id, summary, [url for url in urls if url not in found])
         for pair, digest in judge.each(_digest, pairs, how):
@@ -58,6 +61,11 @@ class DigestChanges:
         others = summary.get("also_at", {})
         digests = (found.get(url) or PageDigest(url, None, (), 0, _GONE) for url in urls)
         return tuple(digest._replace(also_at=tuple(others.get(digest.url, ()))) for digest in digests)
+
+    def _told_meanwhile(self, summary: Mapping[str, Any]) -> ToldMeanwhile:
+        with suppress(NotFound):  # the crawl that it was compared with is no longer kept
+            return ToldMeanwhile.of(self._crawls.get_crawl(UUID(str(summary["compared_to"]))).change_summary)
+        return ToldMeanwhile()
 
     def _compared(self, crawl_id: UUID, summary: Mapping[str, Any], urls: Sequence[str]) -> Iterator[PagePair]:
         """Each page with the version that the crawl was compared with: not with a wall that stood there in between."""
@@ -71,12 +79,14 @@ class _How(NamedTuple):
     rules: RuleSet
     template: Sequence[Mapping[str, Any]]
     most_lines: int
+    meanwhile: ToldMeanwhile
 
 
 def _digest(pair: PagePair, how: _How) -> PageDigest:
-    rules, template, most_lines = how
+    rules, template, most_lines, meanwhile = how
     try:
-        edits = told_of_page(pair.apply_noise_rules(rules).edits, template)
+        page = pair.apply_noise_rules(rules)
+        edits = told_of_page(meanwhile.without({pair.url: page})[pair.url].edits, template)
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):
             here = rules.on(pair.url)

@@ -195,6 +195,7 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
+@pytest.mark.further
 def test_a_sign_in_page_that_robots_txt_forbids_is_not_missed_when_the_wall_is_gone(
     crawler: Engine, site: Site
 ) -> None:

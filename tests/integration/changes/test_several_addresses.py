@@ -241,6 +241,7 @@ def test_one_product_in_place_of_another_is_no_move(crawler: Engine, site: Site)
     assert short(site, told(second)["removed_page_urls"]) == ["/p/0"]
 
 
+@pytest.mark.further
 @pytest.mark.parametrize(
     "wall",
     [

@@ -24,6 +24,7 @@ def answering(pages: Mapping[str, str], files: Container[str]) -> Respond:
     return respond
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 def test_pages_that_come_as_another_type_of_file_are_said_in_each_run_and_not_forgotten(

@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from crawler.domain.engine.conditional import ASKED_ANEW, is_asked_anew
 from tests.integration.changes.test_known_pages import paths, told
@@ -102,3 +103,25 @@ def test_an_edit_that_comes_with_no_younger_date_is_told_by_the_next_crawl(
             os.utime(file, (date, date))
         second = crawler.again(first)
     assert sorted(told(second)["changed_page_urls"]) == [url + room for room in rooms[1:4]]
+
+
+@pytest.mark.further
+def test_pages_that_no_whole_crawl_has_looked_at_for_missing_parts_are_asked_for_without_conditions(
+    crawler: Engine, site: Site
+) -> None:
+    """As after an upgrade, also if the first crawl after it ended early: it has not looked at all pages."""
+    publish(site, "One")
+    first = crawler.crawl(site.url(), use_sitemaps=False, render="auto")
+    with crawler.tools.database.begin() as db:
+        db.execute(text("UPDATE crawl_jobs SET scope = scope - 'looked' WHERE id = :id"), {"id": first.id})
+    since = len(site.requests())
+    second = crawler.again(first)
+    assert set(statuses(site, since)) == {200}
+    with crawler.tools.database.begin() as db:
+        db.execute(text("UPDATE crawl_jobs SET end_reason = 'max_duration' WHERE id = :id"), {"id": second.id})
+    since = len(site.requests())
+    third = crawler.again(second)
+    assert set(statuses(site, since)) == {200}
+    since = len(site.requests())
+    crawler.again(third)
+    assert 304 in statuses(site, since)
