@@ -4,11 +4,14 @@ Whether somebody is told is decided by `should_notify` (`domain/notices/notice.p
 """
 
 import smtplib
+import socket
 import ssl
+import time
 from collections.abc import Callable
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
@@ -17,6 +20,9 @@ from crawler.domain.notices.notice_settings import NoticeSettings
 from crawler.errors import CrawlerError
 
 SECONDS = 15
+MOST_SECONDS = 60
+"""For all of a conversation: a server that says a little now and then would hold everybody's notices."""
+MOST_SAID = 1024 * 1024
 _PORTS = {"smtp": 25, "smtps": 465}
 _UNFOLDED = SMTP.clone(max_line_length=900)  # a subject broken at its first word shows a blank before it
 
@@ -84,16 +90,70 @@ def _message(sender: str, to: str, mail: Mail, message_id: UUID) -> EmailMessage
     return message
 
 
+class _Replies:
+    """What a server says, as `smtplib` reads it: within a time and a size, however it comes."""
+
+    def __init__(self, connection: socket.socket, until: float) -> None:
+        self._connection = connection
+        self._until = until
+        self._said = 0
+        self._held = b""
+
+    def readline(self, most: int) -> bytes:
+        while b"\n" not in self._held and len(self._held) < most:
+            piece = self._next()
+            if not piece:
+                break
+            self._held += piece
+        end = min(self._held.find(b"\n") + 1 or len(self._held), most)
+        line, self._held = self._held[:end], self._held[end:]
+        return line
+
+    def _next(self) -> bytes:
+        if self._said > MOST_SAID:
+            raise TimeoutError("it says too much")
+        left = self._until - time.monotonic()
+        try:
+            self._connection.settimeout(max(0.001, min(SECONDS, left)))
+            piece = self._connection.recv(4096) if left > 0 else b""
+        except TimeoutError:
+            if left > SECONDS:
+                raise
+            left = 0
+        if left <= 0:
+            raise TimeoutError(f"it takes more than {MOST_SECONDS} s")
+        self._said += len(piece)
+        return piece
+
+    def close(self) -> None:
+        """The connection is closed by whom it belongs to."""
+
+
+class _Server(smtplib.SMTP):
+    def connect(self, *given: Any, **named: Any) -> tuple[int, bytes]:
+        self._until = time.monotonic() + MOST_SECONDS
+        return super().connect(*given, **named)
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock is not None:
+            self.file = _Replies(self.sock, self._until)
+        return super().getreply()
+
+
+class _SafeServer(_Server, smtplib.SMTP_SSL):
+    """Encrypted from the first byte."""
+
+
 def _connected(url: str) -> smtplib.SMTP:
     """smtps: encrypted from the first byte; smtp: as soon as the server offers it, and always before a password."""
     parts = urlsplit(url)
     host, secure = parts.hostname or "localhost", parts.scheme == "smtps"
     context = ssl.create_default_context()
-    server: smtplib.SMTP
+    server: _Server
     if secure:
-        server = smtplib.SMTP_SSL(host, parts.port or _PORTS[parts.scheme], timeout=SECONDS, context=context)
+        server = _SafeServer(host, parts.port or _PORTS[parts.scheme], timeout=SECONDS, context=context)
     else:
-        server = smtplib.SMTP(host, parts.port or _PORTS["smtp"], timeout=SECONDS)
+        server = _Server(host, parts.port or _PORTS["smtp"], timeout=SECONDS)
         server.ehlo()
         if server.has_extn("starttls"):
             server.starttls(context=context)

@@ -8,7 +8,7 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 from uuid import UUID
 
@@ -21,6 +21,8 @@ from crawler.errors import Invalid
 
 MOST = 200
 _NUMBER = re.compile(r"[0-9]{1,18}").fullmatch
+_FARTHEST = timedelta(hours=16)
+"""Offset of a time zone: so far from UTC, Postgres knows none."""
 
 Cursor = Annotated[Text | None, Query(max_length=8000, description="`next_cursor` of the part before")]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most")]
@@ -61,7 +63,8 @@ def moment(part: str) -> datetime:
         at = datetime.fromisoformat(part)
     except ValueError as exc:
         raise InvalidCursor from exc
-    if at.tzinfo is None or not 1970 <= at.year < 9999 or at.isoformat() != part:
+    offset = at.utcoffset()
+    if offset is None or abs(offset) >= _FARTHEST or not 1970 <= at.year < 9999 or at.isoformat() != part:
         raise InvalidCursor
     return at
 

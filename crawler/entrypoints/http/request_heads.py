@@ -42,6 +42,7 @@ class LimitedHeadProtocol(HttpToolsProtocol):
     _lingered = 0
     _is_in_head = True
     _head_bytes = 0
+    _trailers = 0
     _pieces = 0
     _body_bytes = 0
     _code = ""
@@ -60,12 +61,16 @@ class LimitedHeadProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._is_in_head = True
-        self._pieces = self._body_bytes = 0
+        self._trailers = self._pieces = self._body_bytes = 0
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        super().on_header(name, value)
-        if len(self.headers) > MOST_HEADERS:
+        """What follows a body is counted and thrown away: a key or an address is believed only from the head."""
+        if self._is_in_head:
+            super().on_header(name, value)
+        else:
+            self._trailers += 1
+        if len(self.headers) + self._trailers > MOST_HEADERS:
             self._stop("headers_too_large")
 
     def on_headers_complete(self) -> None:

@@ -61,13 +61,14 @@ class Receiver(NamedTuple):
 
     channel: Channel
     host: str
+    """With its port: another one of the same host is another service, and may be one that never answers."""
 
     @classmethod
     def of(cls, channel: str, address: str) -> "Receiver":
         kind = Channel(channel.partition("-")[0])
         if kind is Channel.EMAIL:
             return cls(kind, address.rpartition("@")[2].lower())
-        return cls(kind, address if kind is Channel.APPRISE else urlsplit(address).hostname or "")
+        return cls(kind, address if kind is Channel.APPRISE else urlsplit(address).netloc.rpartition("@")[2].lower())
 
 
 class SenderPlaces:

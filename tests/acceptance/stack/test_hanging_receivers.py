@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 class Hanging:
-    """A receiver that knows who waits for it, until it is told to answer."""
+    """Receivers that know who waits for them, until they are told to answer."""
 
     def __init__(self) -> None:
-        self.url = ""
+        self.urls: list[str] = []
         self.came: dict[str, datetime] = {}
         """By crawl."""
         self.waiting = 0
@@ -54,16 +54,18 @@ def hanging() -> Iterator[Hanging]:
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    state.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(RECEIVERS)]
+    for server in servers:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    state.urls = [f"http://127.0.0.1:{server.server_address[1]}/hook" for server in servers]
     try:
         yield state
     finally:
         state.answers.set()
-        server.shutdown()
-        server.server_close()
+        for server in servers:
+            server.shutdown()
+            server.server_close()
 
 
 def has_hung_up(connection: socket.socket) -> bool:
@@ -81,14 +83,14 @@ def statuses(up: Running, projects: list[str]) -> list[str]:
 
 
 def test_six_receivers_that_hang_delay_no_start_of_a_crawl(up: Running, tmp_path: Path) -> None:
-    with hanging() as receiver, Site(tmp_path, hosts=1, pages=3) as site:
+    with hanging() as receivers, Site(tmp_path, hosts=1, pages=3) as site:
         lay(site, {"/": page(title="Home")})
         told = [up.project(f"Told {number}", site.url()) for number in range(RECEIVERS)]
         for project in told:
             up("POST", f"/projects/{project}/phases/crawl/run")
-        for project in told:
+        for project, url in zip(told, receivers.urls, strict=True):
             eventually(lambda project=project: ended(up, project, 1), 120, "the first crawl is over")  # type: ignore[misc]
-            notify = {"notification_webhook": receiver.url, "notify_on": "always"}
+            notify = {"notification_webhook": url, "notify_on": "always"}
             up(
                 "PUT",
                 f"/projects/{project}/schedule",
@@ -96,7 +98,7 @@ def test_six_receivers_that_hang_delay_no_start_of_a_crawl(up: Running, tmp_path
             )
         for project in told:
             up("POST", f"/projects/{project}/schedule/run-now")
-        eventually(lambda: receiver.waiting >= 2, 120, "receivers hang")
+        eventually(lambda: receivers.waiting >= 2, 120, "receivers hang")
 
         other = up.project("Other", site.url())
         crawl = up("POST", f"/projects/{other}/phases/crawl/run")["crawl_id"]
@@ -104,15 +106,15 @@ def test_six_receivers_that_hang_delay_no_start_of_a_crawl(up: Running, tmp_path
         asked = up("GET", f"/crawl/{crawl}")["created_at"]
         waited = datetime.fromisoformat(begun) - datetime.fromisoformat(asked)
         assert waited < timedelta(seconds=SECONDS / 2), "it waited for a receiver to be given up"
-        eventually(lambda: len(receiver.came) == RECEIVERS, 120, "all have their notice")
+        eventually(lambda: len(receivers.came) == RECEIVERS, 120, "all have their notice")
         for project in told:
             over = eventually(lambda project=project: ended(up, project, 2), 1, "it came after the end")  # type: ignore[misc]
-            delay = receiver.came[up.history(project)[0]["id"]] - over
+            delay = receivers.came[up.history(project)[0]["id"]] - over
             assert delay < timedelta(seconds=SECONDS), "one receiver that hangs delays no other notice"
         eventually(lambda: ended(up, other, 1), 120, "the other crawl is over")
-        waiting, now = receiver.waiting, datetime.now(UTC)
-        receiver.answers.set()
-        patient = sum(now - came < timedelta(seconds=SECONDS - 1) for came in receiver.came.values())
+        waiting, now = receivers.waiting, datetime.now(UTC)
+        receivers.answers.set()
+        patient = sum(now - came < timedelta(seconds=SECONDS - 1) for came in receivers.came.values())
         assert waiting >= patient, "nobody is given up before its time, which it takes a very slow machine to see"
         eventually(lambda: "sending" not in statuses(up, told), 120, "all are told in the end")
         assert len(statuses(up, told)) == RECEIVERS

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from crawler.domain.api_keys import Scope
+from crawler.entrypoints.http.cursors import encode
 from tests.integration.api.conftest import Service
 
 
@@ -46,6 +47,14 @@ def test_a_cursor_of_another_list_is_refused(service: Service, path: str) -> Non
     others = {"/keys": "/categories", "/categories": "/hosts", "/hosts": "/keys"}
     cursor = service.get(others[path], limit=1)["next_cursor"]
     answer = service("GET", path, params={"cursor": cursor})
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_cursor")
+
+
+@pytest.mark.parametrize("offset", ["+16:00", "-23:59", "+23:59:59.999999"])
+def test_a_cursor_with_a_moment_that_postgres_cannot_read_is_refused(service: Service, offset: str) -> None:
+    project = service.project()["id"]
+    cursor = encode("versions", f"2026-01-01T00:00:00{offset}", project)
+    answer = service("GET", f"/projects/{project}/pages/{project}/versions", params={"cursor": cursor})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_cursor")
 
 

@@ -59,6 +59,21 @@ def test_a_head_that_cannot_be_taken_is_a_problem_document(request_: bytes, stat
     assert problem["detail"].endswith(".")
 
 
+def test_what_follows_a_body_is_no_header() -> None:
+    seen: list[tuple[bytes, bytes]] = []
+
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        seen.extend(scope["headers"])
+        await refusing(scope, receive, send)
+
+    asked = IN_CHUNKS + b"1\r\nx\r\n0\r\nAuthorization: Bearer k\r\n\r\n"
+    with impatient(app) as port, connected(port, asked) as client:
+        assert answered(client)[0] == 401
+    assert [name for name, _ in seen] == [b"host", b"transfer-encoding"]
+
+
 def test_a_head_without_an_end_is_cut_off() -> None:
     assert answer_to(b"GET / HTTP/1.1\r\nX: ", *[b"x" * 65_536] * 100)[0] == 431
 

@@ -15,7 +15,7 @@ import uvicorn
 
 from crawler.config import Settings, load_settings
 from crawler.entrypoints.api.__main__ import config
-from crawler.entrypoints.http.slow_clients import impatient_protocol
+from crawler.entrypoints.http.slow_clients import ImpatientProtocol, impatient_protocol
 from crawler.errors import SettingsError
 
 SECONDS = 20.0
@@ -54,7 +54,7 @@ def served(made: uvicorn.Config) -> Iterator[int]:
 
 
 @contextmanager
-def impatient(app: Any = application, **limits: float) -> Iterator[int]:
+def impatient(app: Any = application, **limits: Any) -> Iterator[int]:
     protocol = impatient_protocol(**limits)
     with served(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", http=protocol, lifespan="off")
@@ -137,6 +137,72 @@ def test_many_half_sent_requests_leave_room_for_others() -> None:
             assert requests.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).status_code == 200
         halves[0].settimeout(SECONDS)
         assert halves[0].recv(100) == b"", "those who wait longest make room"
+
+
+LARGE = b"x" * 1_000_000
+ASK = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+
+async def large(scope: object, receive: object, send: Any) -> None:
+    """Answers with more than the system holds for a client that takes nothing, in pieces."""
+    headers = [(b"content-length", str(len(LARGE)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    for n in range(0, len(LARGE), 50_000):
+        await send({"type": "http.response.body", "body": LARGE[n : n + 50_000], "more_body": n + 50_000 < len(LARGE)})
+
+
+async def at_once(scope: object, receive: object, send: Any) -> None:
+    """The same, all of it handed over before any of it is taken."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close")]})
+    await send({"type": "http.response.body", "body": LARGE})
+
+
+def silent(port: int, asked: bytes = ASK, room: int = 2048) -> socket.socket:
+    """Asks and takes no answer."""
+    made = socket.socket()
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    made.settimeout(SECONDS)
+    made.connect(("127.0.0.1", port))
+    made.sendall(asked)
+    return made
+
+
+@pytest.mark.parametrize("app", [large, at_once])
+@pytest.mark.parametrize("asked", [ASK, ASK * 20, ASK + HALF_A_BODY, ASK + b"\0"], ids=["one", "many", "half", "wrong"])
+def test_an_answer_that_nobody_takes_is_not_kept(app: Any, asked: bytes) -> None:
+    ended = threading.Event()
+
+    def connection_lost(self: ImpatientProtocol, exc: Exception | None) -> None:
+        ImpatientProtocol.connection_lost(self, exc)
+        ended.set()
+
+    with impatient(app, take_seconds=0.2, connection_lost=connection_lost) as port, silent(port, asked):
+        assert ended.wait(SECONDS)
+
+
+@pytest.mark.further
+def test_an_answer_may_be_taken_slowly() -> None:
+    """Each look finds less than the one before."""
+    with impatient(large, take_seconds=1.0) as port, silent(port, room=32_768) as client:
+        found = 0
+        while found < len(LARGE):
+            piece = client.recv(16_384)
+            assert piece, "cut off"
+            found += len(piece)
+            time.sleep(0.03)
+
+
+def test_many_who_take_no_answer_leave_room_for_others() -> None:
+    async def app(scope: dict, receive: object, send: object) -> None:  # type: ignore[type-arg]
+        await (large if scope["path"] == "/large" else application)(scope, receive, send)
+
+    with impatient(app, take_seconds=60.0, most_connections=20) as port, ExitStack() as stack:
+        ask = ASK.replace(b"/", b"/large", 1)
+        for n in range(50):
+            stack.enter_context(silent(port, ask * (1 + n % 3)))
+        for _ in range(30):
+            assert requests.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).status_code == 200
 
 
 def address_told(settings: Settings) -> str:

@@ -218,11 +218,20 @@ def test_projects_that_take_long_to_prepare_leave_work_to_others() -> None:
             go.set()
 
 
+def test_ports_that_hang_take_no_place_of_a_popular_host(told: Told) -> None:
+    """Whoever names a filtered port of it must not make it slow for all."""
+    assert told.tell("popular.test", 0.1)
+    assert told.tell("popular.test:81", HANGS)
+    with told.hanging(["popular.test:81"] * MOST_OF_ONE), told.hanging(["popular.test"] * MOST_OF_QUICK) as sent:
+        assert sent == MOST_OF_QUICK
+
+
 @pytest.mark.parametrize(
     ("channel", "address", "host"),
     [
-        ("webhook", "https://A.test:8443/x", "a.test"),
-        ("webhook-3", "http://[::1]:8/", "::1"),
+        ("webhook", "https://A.test:8443/x", "a.test:8443"),
+        ("webhook", "https://user:word@a.test/x", "a.test"),
+        ("webhook-3", "http://[::1]:8/", "[::1]:8"),
         ("email-2", "Somebody@Example.ORG", "example.org"),
         ("apprise", "slack://…3f9a1c", "slack://…3f9a1c"),
     ],
