@@ -5,7 +5,8 @@ to every port of a host, and to other hosts of its domain. So a visit that has s
 
 1. deletes them from the jar before a response that set them reaches the page;
 2. tells the browser which cookies go to such hosts: those of the jar without these. Requests that were under way in the
-   moment before the deletion have none either.
+   moment before the deletion have none either;
+3. opens no WebSocket to such hosts: the protocol does not stop at its handshake.
 
 Which headers are sent to the origin itself: `request_gate.py`.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from playwright.async_api import CDPSession
 
+from crawler.adapters.browser.egress_proxy import Door
 from crawler.domain.hosts.egress import Target, target_of
 from crawler.errors import EgressRefused
 
@@ -27,6 +29,15 @@ class CredentialCookies:
     def __init__(self, headers: tuple[tuple[str, str], ...], home: Target) -> None:
         self._names = cookie_names(headers)
         self._home = home
+
+    def bar(self, door: Door) -> None:
+        """Let no WebSocket through this door to places that the browser would send them to."""
+        if self._names:
+            door.is_closed_to_sockets = self._may_reach
+
+    def _may_reach(self, other: Target) -> bool:
+        home = self._home
+        return (other.host, other.port) != (home.host, home.port) and share_cookies(home, other)
 
     def patterns(self, origin: str) -> list[dict[str, str]]:
         """What has to be intercepted: all requests, and responses of the origin."""
@@ -71,8 +82,13 @@ def may_share_cookies(home: Target, url: str) -> bool:
         return False
     if (other.scheme, other.host, other.port) == (home.scheme, home.host, home.port):
         return False
-    if other.host == home.host:
+    return share_cookies(home, other)
+
+
+def share_cookies(one: Target, other: Target) -> bool:
+    """Whether browsers may send the cookies of one host to the other."""
+    if one.host == other.host:
         return True
-    if home.address is not None or other.address is not None:
+    if one.address is not None or other.address is not None:
         return False
-    return other.host.split(".")[-SHARED_LABELS:] == home.host.split(".")[-SHARED_LABELS:]
+    return one.host.split(".")[-SHARED_LABELS:] == other.host.split(".")[-SHARED_LABELS:]

@@ -13,11 +13,18 @@ Which addresses are forbidden: `domain/hosts/egress.py`.
 
 import asyncio
 import time
-from collections.abc import Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crawler.adapters.browser.pinned_dial import MAX_HEAD_BYTES, Dialer, DialFailed, Link, NameFinder
-from crawler.adapters.browser.proxy_heads import ProxyRequest, is_interim, last_of_connection, parse_request, refusal
+from crawler.adapters.browser.proxy_heads import (
+    ProxyRequest,
+    is_interim,
+    last_of_connection,
+    offers_http2,
+    parse_request,
+    refusal,
+)
 from crawler.adapters.browser.upstream_proxy import UpstreamProxy
 from crawler.adapters.curl.name_lookup import LookupFunction, pinned_lookup, system_lookup
 from crawler.adapters.curl.transfer import MAX_INTERIM_ANSWERS
@@ -30,9 +37,13 @@ HEAD_SECONDS = 30.0
 """Timeout of an idle connection on which the browser sends no request."""
 MAX_CONNECTIONS = 256
 """Most connections per door. The browser uses at most 32, and one per websocket."""
+MAX_REQUESTS = 1000
+"""Most requests of one visit, to whomever: a page may otherwise let us ask a stranger's site as often as we can. Large
+news sites need some hundreds."""
 MAX_VISIT_BYTES = 100 * 1024 * 1024
 """Most bytes that one visit may load, all its requests together."""
 MAX_REMEMBERED = 100
+TLS_HANDSHAKE = b"\x16"
 
 _CHUNK_BYTES = 64 * 1024
 
@@ -92,6 +103,9 @@ class Door:
         self._bytes_left = max_bytes
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._tunnels: set[asyncio.Task[None]] = set()
+        self._requests = 0
+        self.is_shut = False
         self.port = 0
         self.refusals: dict[Endpoint, int] = {}
         """Forbidden addresses, and how often the browser tried them."""
@@ -100,6 +114,8 @@ class Door:
         self.addresses: dict[Endpoint, str] = {}
         self.sent_at: dict[Endpoint, float] = {}
         """For each endpoint, when the browser last sent something (unix time)."""
+        self.is_closed_to_sockets: Callable[[Target], bool] | None = None
+        """Places to which no WebSocket is opened: the browser would send it cookies that are not for it."""
 
     @property
     def url(self) -> str:
@@ -124,9 +140,15 @@ class Door:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
+    def shut(self) -> None:
+        """Let nothing more through, and end what goes through tunnels. What was answered before stays with the page."""
+        self.is_shut = True
+        for tunnel in self._tunnels:
+            tunnel.cancel()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or self._server is None or len(self._connections) >= MAX_CONNECTIONS:
+        if task is None or self._server is None or self.is_shut or len(self._connections) >= MAX_CONNECTIONS:
             writer.close()
             return
         self._connections.add(task)
@@ -136,6 +158,7 @@ class Door:
             pass  # one side closed, or the visit is over: nobody is left to be told
         finally:
             self._connections.discard(task)
+            self._tunnels.discard(task)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -144,6 +167,9 @@ class Door:
         asked = parse_request(head)
         if asked is None:
             writer.write(refusal(Reason.PROTOCOL))
+            return
+        self._count(asked)
+        if self.is_shut:
             return
         try:
             target = asked.target
@@ -159,6 +185,14 @@ class Door:
             await (self._tunnel if asked.is_tunnel else self._forward)(reader, writer, link, endpoint, asked)
         finally:
             link.writer.close()
+
+    def _count(self, asked: ProxyRequest) -> None:
+        """Requests in tunnels are not seen here: whoever sees them shuts the door."""
+        self._requests += 1
+        if self._requests > MAX_REQUESTS:
+            self.shut()
+        elif asked.is_tunnel and (task := asyncio.current_task()):
+            self._tunnels.add(task)
 
     async def _dial(self, target: Target, writer: asyncio.StreamWriter, *, tunnel: bool) -> Link | None:
         endpoint = Endpoint(target.host, target.port)
@@ -193,9 +227,15 @@ class Door:
         writer: asyncio.StreamWriter,
         link: Link,
         endpoint: Endpoint,
-        _asked: ProxyRequest,
+        asked: ProxyRequest,
     ) -> None:
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        if self.is_closed_to_sockets is not None and self.is_closed_to_sockets(asked.target):
+            first = await _first_record(reader)
+            if not offers_http2(first):
+                return
+            self.sent_at[endpoint] = time.time()
+            link.writer.write(first)
         await _until_one_ends(self._pump(reader, link.writer, endpoint), self._pump(link.reader, writer))
 
     async def _forward(
@@ -254,6 +294,13 @@ class Door:
             length -= len(data)
             writer.write(data)
             await writer.drain()
+
+
+async def _first_record(reader: asyncio.StreamReader) -> bytes:
+    """What comes first through a tunnel: a whole record of TLS, or the beginning of what is none."""
+    async with asyncio.timeout(HEAD_SECONDS):
+        head = await reader.readexactly(5)
+        return head + await reader.readexactly(int.from_bytes(head[3:])) if head[:1] == TLS_HANDSHAKE else head
 
 
 async def _until_one_ends(*work: Coroutine[Any, Any, object]) -> None:

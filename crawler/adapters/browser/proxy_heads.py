@@ -16,6 +16,7 @@ _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 _ABSOLUTE = re.compile(rb"http://([^/?#]+)([^#]*)")
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1(?!01)\d\d(?!\d)")
 _OF_ONE_HOP = frozenset({b"connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"transfer-encoding", b"host"})
+_ALPN_HTTP2 = b"\x02h2\x08http/1.1"
 _STATUS = {
     Reason.EGRESS: b"403 Forbidden",
     Reason.TIMEOUT: b"504 Gateway Timeout",
@@ -96,6 +97,14 @@ def last_of_connection(head: bytes) -> bytes:
 def is_interim(head: bytes) -> bool:
     """Whether this is an interim response (100 Continue, 103 Early Hints): the final one is still to come."""
     return _INTERIM.match(head) is not None
+
+
+def offers_http2(first: bytes) -> bool:
+    """Whether the first record of a connection begins TLS and offers HTTP/2.
+
+    A browser does so for all requests but the handshake of a WebSocket, which is made with HTTP/1.1.
+    """
+    return first.startswith(b"\x16") and _ALPN_HTTP2 in first
 
 
 def refusal(reason: Reason) -> bytes:

@@ -97,6 +97,7 @@ class Gate:
         self._wanted = without_fragment(request.url)
         self._target = target_of(request.url)
         self._own_cookies = CredentialCookies(request.headers, self._target)
+        self._own_cookies.bar(door)
         self.session: CDPSession
         self.frame = ""
         self._answers: set[asyncio.Task[None]] = set()

@@ -50,6 +50,7 @@ def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoL
     assert why_unavailable(settings.chromium, settings.data_dir) == "The browser ended at once: cannot load: libnss3.so"
 
 
+@pytest.mark.further
 def test_its_worker_says_that_it_cannot_and_why(two_lanes: TwoLanes) -> None:
     tools = two_lanes.tools
     tools.redis.flushdb()

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from crawler.adapters.browser import lifetime, screenshot, tab_pool
+from crawler.adapters.browser import egress_proxy, lifetime, screenshot, tab_pool
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import Wear
 from crawler.adapters.browser.visit import Visit
@@ -85,7 +85,7 @@ FLOOD = """<p>x</p><script>const made = URL.createObjectURL(new Blob(["0"]));
 def test_a_page_that_keeps_the_browser_busy_is_shown_in_one_of_its_own_and_so_are_its_neighbours(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 3.0)
     slow = "<p id=x>x</p><script>setTimeout(() => x.textContent = 'neighbour', 2500)</script>"
     with (
         browser_fetcher(chromium, tmp_path, timeout_seconds=25) as fetcher,
@@ -107,7 +107,7 @@ def test_files_that_keep_the_network_process_busy_hold_up_no_neighbour(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The network process unpacks terabytes from which nothing comes; the browser itself still answers."""
-    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(lifetime, "ANSWER_SECONDS", 3.0)
     packed = response(nothing_packed(64 * GIGABYTE), "200 OK", "Content-Encoding: gzip, gzip, gzip")
     page = response(b"<p>x</p><script src=/packed></script>")
     with (
@@ -216,6 +216,19 @@ def test_a_page_that_talks_without_end_is_shown(browser: BrowserFetcher) -> None
     talking = "<p>x</p><script>for (let i = 0; i < 2e5; i++) console.log('x'.repeat(1000) + i)</script>"
     with pages({"/": talking}) as site:
         assert b"<p>x</p>" in fetch(browser, site.url()).body
+
+
+def test_a_page_that_asks_for_very_much_is_kept_as_it_stands(
+    browser: BrowserFetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page could otherwise let us ask any site as often as we can."""
+    monkeypatch.setattr(egress_proxy, "MAX_REQUESTS", 60)
+    asking = """<p>x</p><script>(async () => { for (let i = 0; i < 400; i += 20)
+      await Promise.allSettled(Array.from({length: 20}, (_, n) => fetch('/ask?' + (i + n)))); })()</script>"""
+    with pages({"/": asking}) as site:
+        result = fetch(browser, site.url())
+        assert len(site.requests) == 60
+    assert (result.failure, b"<p>x</p>" in result.body) == (None, True)
 
 
 def test_a_page_that_breaks_the_languages_own_parts_is_shown(browser: BrowserFetcher) -> None:

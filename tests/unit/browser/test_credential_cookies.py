@@ -1,8 +1,11 @@
 """Which hosts a browser would send an origin's cookies to, although they are of another origin."""
 
+import ssl
+
 import pytest
 
 from crawler.adapters.browser.credential_cookies import cookie_names, may_share_cookies
+from crawler.adapters.browser.proxy_heads import offers_http2
 from crawler.domain.hosts.egress import target_of
 
 
@@ -32,3 +35,19 @@ def test_addresses_share_cookies_by_port_only() -> None:
 
 def test_names_are_those_of_the_cookie_header() -> None:
     assert cookie_names((("X-Key", "a=b"), ("cookie", "sid=4=2; lang=de;"))) == {"sid", "lang"}
+
+
+def hello(*protocols: str) -> bytes:
+    """What a client of TLS sends first."""
+    context, sent = ssl.create_default_context(), ssl.MemoryBIO()
+    context.set_alpn_protocols(protocols)
+    client = context.wrap_bio(ssl.MemoryBIO(), sent, server_hostname="shop.example.org")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return sent.read()
+
+
+def test_a_websocket_is_known_by_what_its_connection_offers() -> None:
+    assert offers_http2(hello("h2", "http/1.1"))
+    assert not offers_http2(hello("http/1.1"))
+    assert not offers_http2(b"GET /?\x02h2\x08http/1.1 HTTP/1.1")
