@@ -111,7 +111,7 @@ class Settings(BaseSettings):
     reconcile_seconds: float = Field(15, gt=0, le=300, description="How often lost work is looked for")
     queue_batch_size: int = Field(500, gt=0, le=10_000, description="Queue entries taken per run")
     queue_concurrency: int = Field(500, gt=0, le=10_000, description="Queue entries fetched at once")
-    extract_timeout_seconds: float = Field(20, gt=0, le=60, description="Longest time one page is read by selectors")
+    extract_timeout_seconds: float = Field(20, gt=0, le=60, description="Most CPU time in which selectors read a page")
     requests_per_host_hour: int = Field(0, ge=0, description="Extra limit per host; 0 is none")
     keep_versions: int = Field(0, ge=0, description="Newest versions of a page kept by 'crawler prune'; 0 is all")
     keep_crawl_days: int = Field(0, ge=0, description="Days a crawl's URL list is kept by 'crawler prune'; 0 is all")

@@ -2,13 +2,14 @@
 
 Requests come on stdin and answers go to stdout, each with its length in front. The process ends with its parent.
 
-What is read from a page: `extract_fields` in `domain/acquisition/selector_reading.py`. The time limit is kept by the
-parent, `extraction_process.py`.
+What is read from a page: `extract_fields` in `domain/acquisition/selector_reading.py`. A page that takes more CPU time
+than it may ends this process; the parent, `extraction_process.py`, starts another.
 """
 
 import gc
 import os
 import resource
+import signal
 import struct
 import sys
 from types import TracebackType
@@ -24,7 +25,6 @@ from crawler.errors import CrawlerError
 MEMORY_BYTES = 1536 * 1024 * 1024
 """Address space, of which Python and its libraries take 300 MB before anything is read."""
 LENGTH = struct.Struct("!I")
-_GRACE_SECONDS = 5
 
 
 def main() -> None:
@@ -39,8 +39,11 @@ def main() -> None:
         if body is None:
             return
         order = orjson.loads(asked)
-        _limit_time(order["seconds"])
-        _write(answers, _answer(order, body))
+        # Its default action is to end the process: no code of ours is needed for it.
+        signal.setitimer(signal.ITIMER_PROF, order["seconds"])
+        answer = _answer(order, body)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _write(answers, answer)
 
 
 def _own_stdout() -> BinaryIO:
@@ -48,13 +51,6 @@ def _own_stdout() -> BinaryIO:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
-
-
-def _limit_time(seconds: float) -> None:
-    """Limit the CPU time, in case the parent is gone and nobody looks at the clock."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    most = int(used.ru_utime + used.ru_stime + seconds + _GRACE_SECONDS)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
 
 
 def _answer(order: dict[str, Any], body: bytes) -> dict[str, Any]:

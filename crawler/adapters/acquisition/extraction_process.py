@@ -1,6 +1,7 @@
 """Extracts pages in a child process: a time limit that holds whatever a page does, and a crash that costs one page.
 
-The child is `extraction_child.py`; what it reads is decided in `domain/acquisition/selector_reading.py`.
+The limit is CPU time and kept by the kernel: on a busy machine no page fails for the time that others take. The child
+is `extraction_child.py`; what it reads is decided in `domain/acquisition/selector_reading.py`.
 """
 
 import os
@@ -20,6 +21,9 @@ from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields,
 from crawler.domain.acquisition.selectors import SelectorSet
 
 LENGTH = struct.Struct("!I")
+WAIT_FACTOR = 6
+WAIT_SECONDS = 5.0
+"""A page may take so many times its CPU time, and so many seconds more, on a busy machine."""
 log = telemetry.logger(__name__)
 
 PAGES_A_PROCESS = 1000
@@ -36,6 +40,7 @@ class ExtractionProcess:
     """One page at a time; from several threads they wait for each other."""
 
     def __init__(self, seconds: float) -> None:
+        """`seconds`: CPU time for one page."""
         self._seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
         self._pages = 0
@@ -70,12 +75,12 @@ class ExtractionProcess:
         try:
             child = self._running()
             _send(child, orjson.dumps(order), page.body)
-            answer = _receive(child, time.monotonic() + self._seconds)
-        except TimeoutError:
-            self._end()
-            return ExtractionFailed("timeout", f"Reading the page took more than {self._seconds:g} s.")
-        except (BrokenPipeError, EOFError, NotStarted):
-            return ProcessLost(self._end())
+            answer = _receive(child, time.monotonic() + WAIT_FACTOR * self._seconds + WAIT_SECONDS)
+        except (BrokenPipeError, EOFError, NotStarted, TimeoutError):
+            ended_by = self._end()
+            if ended_by == signal.SIGPROF:
+                return ExtractionFailed("timeout", f"Reading the page took more than {self._seconds:g} s.")
+            return ProcessLost(ended_by)
         if answer.get("error") == "crash":
             log.error("extractor_crashed", url=page.url, detail=answer["sentence"])
             self._end()

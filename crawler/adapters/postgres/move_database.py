@@ -54,7 +54,10 @@ def move_database(source: Engine, target: Engine, tell: Callable[[str], None] = 
 def _refuse_filled(new: Connection) -> None:
     for name in _FILLED_BY_USE:
         if new.execute(text(f"SELECT EXISTS (SELECT 1 FROM {name})")).scalar_one():  # noqa: S608 - our own names
-            raise Conflict("The database to move to has projects or crawls of its own; name an empty one.")
+            raise Conflict(
+                "The database to move to has projects or crawls of its own; name an empty one. "
+                "If they are yours, all was moved before: set CRAWLER_DATABASE_URL to it."
+            )
 
 
 def _refuse_used(old: Connection) -> None:

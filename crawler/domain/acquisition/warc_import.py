@@ -17,6 +17,8 @@ MAX_HEADING = 64 * 1024
 MOST_RECORDS = 2_000_000
 """Of one archive, whatever their kind; a gigabyte of pages has some 300,000. As many packed parts, headings without an
 end and KiB that belong to no record: those take as long."""
+MOST_BEFORE_RECORDS = 1000
+"""Packed parts without a record: what begins with more is no web archive."""
 MOST_UNPACKED = 32 * 2**30
 """Bytes: a gigabyte of pages unpacks to some ten."""
 _GZIP = b"\x1f\x8b\x08"
@@ -91,6 +93,8 @@ class QueueWarc:
             try:
                 if self._packed.begins:
                     self._count_others(1)
+                    if not self._is_archive and self._other_parts > MOST_BEFORE_RECORDS:
+                        raise Invalid(_PACKED)
                     rows += self._go_on(b"")
                     self._packed.begins, self._beginning = False, b""
                 rows += self._go_on(piece) if piece and self._beginning is not None else self._take(piece)

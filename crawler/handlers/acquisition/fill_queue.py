@@ -4,6 +4,7 @@ Which rows are good: `new_entry` in `domain/acquisition/entries.py`. Files are r
 `warc_import.py` there.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn, Protocol
@@ -27,6 +28,7 @@ ROWS_AT_ONCE = 10_000
 _HEAD_BYTES = 8
 """Enough to tell an archive from a list."""
 _PIECE_BYTES = 64 * 1024
+TURN_SECONDS = 0.005
 MOST_LISTED = 1000
 """Bad rows that are told one by one; the rest are only counted."""
 MOST_BAD = 50_000
@@ -128,14 +130,15 @@ class FilledFile:
         return self._archive if is_warc(self._head) else QueueCsv()
 
     def _read(self, reader: QueueCsv | QueueWarc, data: bytes) -> None:
-        batches = _batches(reader, data)
+        batches, is_over = _batches(reader, data), False
         try:
-            while True:
-                with self._turn():
-                    rows = next(batches, None)
-                if rows is None:
-                    return
-                self._filling.take(rows)
+            while not is_over:
+                rows: list[Row] = []
+                try:
+                    with self._turn():
+                        is_over = _read_a_while(batches, rows)
+                finally:
+                    self._filling.take(rows)
         except TooLargeArchive as exc:
             self._filling.break_off(f"{exc.message} {self._archive.records:,} records were read, and")
 
@@ -147,6 +150,16 @@ def _batches(reader: QueueCsv | QueueWarc, data: bytes) -> Iterator[list[Row]]:
             yield reader.feed(piece)
         else:
             yield from reader.feed(piece)
+
+
+def _read_a_while(batches: Iterator[list[Row]], rows: list[Row]) -> bool:
+    """Whether that was all. A turn for each batch would take longer than the batches, which may be empty."""
+    until = time.thread_time() + TURN_SECONDS
+    for some in batches:
+        rows += some
+        if time.thread_time() >= until:
+            return False
+    return True
 
 
 class _Filling:

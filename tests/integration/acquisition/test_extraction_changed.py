@@ -30,6 +30,7 @@ def offer(price: str = "10", photo: str = "/a.jpg", data: str = "1") -> str:
     return page(title="Offer", head=script, body=body)
 
 
+@pytest.mark.further
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("changed", [{"price": "11"}, {"photo": "/b.jpg"}, {"data": "2"}])
 def test_a_change_outside_the_visible_text_is_kept_and_read(

@@ -11,6 +11,7 @@ from uuid import UUID
 import psutil
 import pytest
 
+from crawler.adapters.acquisition import extraction_process
 from crawler.adapters.acquisition.extraction_process import ExtractionProcess
 from crawler.adapters.acquisition.pdf_texts import PdfTexts
 from crawler.adapters.changes.page_pairs import InTime
@@ -75,6 +76,28 @@ def test_a_selector_of_catastrophic_cost_is_a_timeout(extract: ExtractionProcess
 
 
 @pytest.mark.further
+def test_a_page_is_not_to_blame_for_a_busy_machine() -> None:
+    """Only the time that goes into a page counts, not the time in which others work."""
+    with ExtractionProcess(0.3) as extract:
+        works(extract)
+        held = psutil.Process(child(extract))
+        held.suspend()
+        threading.Timer(0.6, held.resume).start()
+        assert works(extract)
+
+
+@pytest.mark.further
+def test_an_extractor_that_stands_still_is_lost_and_no_page_is_to_blame(
+    extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works(extract)
+    monkeypatch.setattr(extraction_process, "WAIT_FACTOR", 0)
+    monkeypatch.setattr(extraction_process, "WAIT_SECONDS", 0.2)
+    psutil.Process(child(extract)).suspend()
+    assert extract(page("<p>a</p>"), DEFAULT) == ProcessLost(signal.SIGKILL)
+
+
+@pytest.mark.further
 def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
     extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,10 +158,10 @@ def test_a_pdf_that_takes_too_long_is_given_up_once_and_says_so(monkeypatch: pyt
         read = PdfTexts(lambda: extract)
         assert read(pdf_of("The fee is 12 euros.")).text == "The fee is 12 euros."
         long = pdf_of("a) Tj (b" * 400_000)
-        monkeypatch.setattr(extract, "_seconds", 0.0)
+        monkeypatch.setattr(extract, "_seconds", 0.01)
         slow = read(long)
         assert slow.text == ""
-        assert slow.problem == "Reading the page took more than 0 s, so it is compared by its bytes."
+        assert slow.problem == "Reading the page took more than 0.01 s, so it is compared by its bytes."
         monkeypatch.setattr(extract, "_seconds", 20.0)
         assert read(long) == slow, "it is not read again and again"
         assert read(pdf_of("A third one")).text == "A third one"

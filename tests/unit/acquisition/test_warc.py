@@ -3,8 +3,11 @@
 import gzip
 import io
 import time
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, count
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -16,6 +19,7 @@ from crawler.domain.acquisition import warc_import
 from crawler.domain.acquisition.entries import NewEntry, RowProblem
 from crawler.domain.acquisition.warc_import import QueueWarc, TooLargeArchive
 from crawler.errors import Invalid
+from crawler.handlers.acquisition.fill_queue import FilledFile, _Filling
 
 URLS = [f"https://example.org/{number}" for number in range(5)]
 
@@ -247,3 +251,49 @@ def test_reading_many_records_from_one_piece_takes_a_time_that_grows_with_them()
         took.append(time.process_time() - began)
         assert reader.records == number
     assert took[1] < 10 * took[0]
+
+
+def test_what_begins_with_very_many_empty_parts_is_no_archive_and_refused_soon() -> None:
+    """Not after all of them."""
+    with pytest.raises(Invalid, match="holds no web archive"):
+        for _ in QueueWarc().feed(gzip.compress(b"") * (warc_import.MOST_BEFORE_RECORDS + 2)):
+            pass
+
+
+class Entries:
+    """Takes all entries, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, entries: Sequence[NewEntry], _project_id: UUID | None) -> int:
+        self.count += len(entries)
+        return len(entries)
+
+    def analyze(self) -> None:
+        raise AssertionError("there are few")
+
+
+def test_many_small_parts_of_an_archive_share_a_turn() -> None:
+    """Each turn is followed by a pause, and thousands of pauses take longer than the work."""
+    turns = count()
+    entries = Entries()
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        next(turns)
+        yield
+
+    file = FilledFile(_Filling(entries, None), QueueWarc(), turn)
+    file.feed(archive(*URLS) + gzip.compress(b"") * 5_000)
+    assert file.end().added == entries.count == len(URLS)
+    assert next(turns) < 500
+
+
+def test_what_was_read_in_a_turn_in_which_an_archive_became_too_large_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warc_import, "MOST_RECORDS", 200)
+    entries = Entries()
+    file = FilledFile(_Filling(entries, None), QueueWarc(is_bounded=True))
+    with pytest.raises(Invalid, match=f"{len(URLS)} URLs before it were added"):
+        file.feed(archive(*URLS) + gzip.compress(b"") * 300)
+    assert entries.count == len(URLS)
