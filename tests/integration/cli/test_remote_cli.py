@@ -163,6 +163,7 @@ def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str,
     assert shown
 
 
+@pytest.mark.further
 def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     shown = stage.told(stage.there, "changes", "CRAWL")
     url = stage.site.url
@@ -571,6 +572,7 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "a condition reads like" in stage.told(place, "watch-rule", "add", "PROJECT", "--tell", "ever", status=2)
 
 
+@pytest.mark.further
 def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT")

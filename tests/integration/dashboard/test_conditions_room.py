@@ -57,6 +57,7 @@ def test_conditions_are_tried_on_past_crawls(crawler: Engine, site: Site, visito
     assert "condition reads like" in tried(conditions="perhaps")
 
 
+@pytest.mark.further
 def test_a_notice_is_acknowledged_and_one_that_waits_says_until_when(crawler: Engine, visitor: Visitor) -> None:
     project, tools = crawler.project("http://shop.example/"), crawler.tools
     crawl = tools.crawls.start(project.id, crawl_type=CrawlType.SCHEDULED)

@@ -54,6 +54,7 @@ def test_every_advanced_control_says_its_default(visitor: Visitor) -> None:
         assert "Default:" in help_text[1], name
 
 
+@pytest.mark.further
 def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visitor: Visitor) -> None:
     fields = {"website_url": "shop.example", "frequency": "weekly", "zone": "America/Lima", "tags": "Shops"}
     fields |= {"notification_email": "me@shop.example", "channel_kind": "ntfy", "channel": "a-topic", "do": "crawl"}
@@ -151,6 +152,7 @@ def test_what_was_found_out_about_queries_is_said(crawler: Engine, visitor: Visi
     assert "in /read tell pages apart, so they are kept" in told
 
 
+@pytest.mark.further
 def test_the_comparison_arrives_by_itself_with_the_words_that_changed(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:

@@ -89,5 +89,7 @@ def test_a_light_page_is_begun_once_and_found_when_it_was_kept(client: Redis) ->
     assert lights.find(crawl, key) is None
     lights.keep(crawl, key, LightPage("some words", ["/a"], b"x"))
     assert lights.find(crawl, key) == LightPage("some words", ["/a"], b"x")
+    lights.keep(crawl, key, LightPage("Loading…", [], b"x", is_loading=True))
+    assert lights.find(crawl, key) == LightPage("Loading…", [], b"x", is_loading=True)
     lights.keep(crawl, key, LightPage("x" * 600_000, [], b"x"))
     assert lights.find(crawl, key) is None, "too large to be kept"

@@ -93,6 +93,7 @@ def edited(crawler: Engine, site: Site) -> CrawlJob:
     return crawler.again(first)
 
 
+@pytest.mark.further
 def test_pages_are_compared_shown_and_pruned(crawler: Engine, site: Site, url: str) -> None:
     crawl = edited(crawler, site)
     assert places(crawler) == {b"@"}
@@ -126,6 +127,7 @@ def test_a_page_is_kept_however_the_setting_spells_its_place(crawler: Engine, si
     assert "New words stand here." in shown(crawler, crawl)
 
 
+@pytest.mark.further
 def test_every_object_that_goes_is_counted_before_and_after(crawler: Engine, site: Site, url: str) -> None:
     edited(crawler, site)
     (version,) = crawler.rows("SELECT id FROM page_versions WHERE id NOT IN (SELECT version_id FROM crawled_pages)")
