@@ -28,14 +28,14 @@ _PLAIN = 12 * _ALIKE
 _FORMATTING = re.compile(
     rb"<(?=[bcefistuBCEFISTU])((?i:b|big|code|em|font|i|s|small|strike|strong|tt|u)[\t\n\f\r /][^>]*+)"
 )
-_PLAIN_ATTRIBUTES = re.compile(rb"[a-zA-Z]+(?: +[a-zA-Z-]+(?:=\"[^\"]*+\"|='[^']*+'|=[^\s\"'=/]++)?+)*+ *+/?+")
+_PLAIN_ATTRIBUTES = re.compile(rb"[a-zA-Z]++(?: ++[a-zA-Z-]++(?:=\"[^\"]*+\"|='[^']*+'|=[^\s\"'=/]++)?)* *+/?+")
 """A tag as people write it, which ends where it seems to end."""
 _SPACE = rb"\t\n\f\r "
 _ATTRIBUTE = (
     rb"[%(space)s/]*+(?:=[^%(space)s/>=]*+|[^%(space)s/>=]++)"
-    rb"(?:[%(space)s]*+=[%(space)s]*+(?:\"[^\"]*+\"|'[^']*+'|[^%(space)s>\"'][^%(space)s>]*+)?+)?+"
+    rb"(?:[%(space)s]*+=[%(space)s]*+(?:\"[^\"]*+\"|'[^']*+'|[^%(space)s>\"'][^%(space)s>]*+)?)?"
 ) % {b"space": _SPACE}
-_MANY_ATTRIBUTES = re.compile(rb"<[a-zA-Z][^%s/>]*+(?:%s){%d}" % (_SPACE, _ATTRIBUTE, MAX_ATTRIBUTES))
+_MANY_ATTRIBUTES = re.compile(rb"<[a-zA-Z][^%s/>]*+(?:(?=(%s))\1){%d}" % (_SPACE, _ATTRIBUTE, MAX_ATTRIBUTES))
 
 
 def is_calm(markup: bytes, most_tags: int = MAX_TAGS) -> bool:

@@ -23,7 +23,7 @@ _CONTENT_TYPE = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNOREC
 _LABEL = re.compile(rb"""\s*=\s*["']?\s*([^\s"'/>;]+)""")
 _XML = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"'>]+)["']""")
 _UTF_16_NAMES = ("utf-16le", "utf-16be")
-_UTF_16 = re.compile(rb"(?:[\t\n\r ]\0)*+<\0[!-~]\0|(?:\0[\t\n\r ])*+\0<\0[!-~]")
+_UTF_16 = re.compile(rb"(?:[\t\n\r ]\0)*<\0[!-~]\0|(?:\0[\t\n\r ])*\0<\0[!-~]")
 _TEXT_BYTES = bytes({*range(256)} - {*range(0x20)} | {*b"\t\n\v\f\r\x1b"})
 """All bytes but control characters. Charsets may shift with ESC."""
 _FEWEST_ODD = 8

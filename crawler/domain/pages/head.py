@@ -18,7 +18,7 @@ MAX_TRANSLATIONS = 500
 _META, _LINK, _TITLE, _BASE = map(tag_id, ("meta", "link", "title", "base"))
 # As browsers read it: "url=" is never a part of the URL, which may be quoted.
 _REFRESH = re.compile(
-    r"""\s*[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?+(?:(["'])(?P<quoted>.*?)(?:\1|$)|(?P<bare>.*))""",
+    r"""\s*[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*|(?!url\s*=))(?:(["'])(?P<quoted>.*?)(?:\1|$)|(?P<bare>.*))""",
     re.IGNORECASE | re.DOTALL,
 )
 

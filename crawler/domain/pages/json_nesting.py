@@ -9,7 +9,7 @@ from itertools import accumulate
 
 DEEPEST = 200
 """Nothing that is meant to be read is nested deeper."""
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STRING = re.compile(r'"[^"]*+"?')
 """One without an end reaches to the end of the text: no other place is tried, which would take quadratic time."""
 _NO_BRACKET = re.compile(r"[^][{}]+")
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -21,5 +21,6 @@ def is_too_deep(text: str) -> bool:
     """
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
-    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
+    without_escapes = text.replace("\\\\", "").replace('\\"', "")
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", without_escapes))
     return max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > DEEPEST

@@ -13,7 +13,8 @@ MOST_UNSEEN = 20_000
 """Of one script, style or picture. Shorter ones stay: they may hold facts about the page, such as a price as JSON."""
 _MOST_TAGS = 200_000
 """A page of more tags is large for another reason."""
-_TAG = re.compile(rb"""<(/?[a-zA-Z][^\s/>]*+)(?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?|["'])*+>""").match
+_TAG = re.compile(rb"""<(/?[a-zA-Z][^\s/>]*+)(?=((?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?|["']){0,20000}))\2>""").match
+"""A tag of 10,000 attributes is looked at; more would take hundreds of megabytes, and are no tag."""
 _BEGIN = re.compile(rb"<(?=/?[a-zA-Z]|[!?]|/[^>])").search
 _COMMENT = re.compile(rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|(?:[!?]|/[^a-zA-Z>])[^>]*+)", re.DOTALL).match
 _PICTURE = re.compile(rb"data:[\w.+/-]{1,100}+;base64,[\w+/=%%-]{%d,}+" % MOST_UNSEEN, re.IGNORECASE)

@@ -21,7 +21,8 @@ _THREE_DECIMALS = frozenset({"KWD", "BHD", "OMR", "JOD", "TND", "IQD", "LYD"})
 _WORDS = r"kr|zł|Kč|Ft|lei|лв|руб|грн|дин|ден|SFr|Fr|TL|Rp|RM|Rs|din|S/|euros?"
 _SIGNS = r"(?:US|CA|AU|NZ|HK|NT|Mex|[RASC])?\$|[€£¥₹₩₽₺₴₪₫₱₡₦₲₵₸₼₾฿¢]|元|円|圓|원"
 _CURRENCY = rf"(?:{_SIGNS}|(?<!\w)(?:{'|'.join(_CODES.split())}|{_WORDS})(?!\w)\.?)"
-_AMOUNT = r"(?<![\d.,'])(?<![^\W\d_])-?\d(?:\d|[.,'](?=\d)| (?=\d{3}(?!\d)))*+"
+_FURTHER = r"(?:\d|[.,'](?=\d)| (?=\d{3}(?!\d)))"
+_AMOUNT = rf"(?<![\d.,'])(?<![^\W\d_])-?\d{_FURTHER}*(?!{_FURTHER})"
 _CENTS = r"(?:[.,]-{1,2})?"
 _PRICE = re.compile(rf"(?P<before>{_CURRENCY})?\s?(?P<amount>{_AMOUNT}){_CENTS}\s?+(?P<after>{_CURRENCY})?(?!%)")
 _NUMBER = re.compile(_AMOUNT)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import crawler
 import crawler.domain
 from crawler.domain.late_pattern import LatePattern
 
@@ -57,6 +58,13 @@ def _patterns() -> Iterator[tuple[str, Used]]:
 
 
 PATTERNS = dict(_patterns())
+_GROUP_REPEATED_AT_ONCE = re.compile(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+")
+
+
+def test_no_group_is_repeated_without_a_way_back() -> None:
+    """Before Python 3.11.5 `(?:…)*+` may match what it should not; `[^x]*+` is well. Debian 12 has 3.11.2."""
+    sources = (path for path in Path(crawler.__path__[0]).rglob("*.py"))
+    assert [str(path) for path in sources if _GROUP_REPEATED_AT_ONCE.search(path.read_text(encoding="utf-8"))] == []
 
 
 def _texts(pattern: "re.Pattern[Any]", rng: Random, most: int) -> Iterator[tuple[str, str, str]]:
