@@ -26,15 +26,15 @@ up: $(VENV)/.full ## service, workers, periodic work and Flower, until Ctrl-C
 	@$(BIN)/crawler up $(ARGS)
 
 PYTEST := -m pytest -n $(WORKERS) --durations 10
+COVERED := COVERED_LINES=$(CURDIR)/.coverage-lines PYTHONPATH=$(CURDIR)/tests/covered/start
 
 test: browser ## every rule against real servers, in minutes; some of them with ARGS="-k robots"
 	@$(BIN)/python $(PYTEST) -m "not slow" $(ARGS)
 
 test-all: browser ## those and the slow ones: whole stacks, kills, every browser case; with coverage
-	@$(BIN)/coverage erase
-	@$(BIN)/coverage run $(PYTEST) --hypothesis-profile thorough $(ARGS)
-	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report
+	@$(BIN)/python -m tests.covered begin
+	@$(COVERED) $(BIN)/python $(PYTEST) --hypothesis-profile thorough $(ARGS)
+	@$(BIN)/python -m tests.covered report
 
 check: $(VENV)/.full ## style, types, import contract
 	@$(BIN)/ruff check .

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from crawler.embedded import EmbeddedServers, Servers, postgres
 from crawler.supervisor.guard import Guard
 from tests.compiled import FIRST, await_compiled, note_compiled
 from tests.databases import Databases, MakeDatabase
-from tests.scheduling import KeepTogether, is_left_out, long_ones_first, repeats, slow_cases, unasked_cases
+from tests.scheduling import KeepTogether, is_left_out, long_ones_first, slow_cases, unasked_cases
 
 # A shell ignores Ctrl-C for what it starts in the background. So would every process that a test wants to end by it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -84,21 +83,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> KeepTogether:
     return KeepTogether(config, log)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """No coverage of what only repeats: it nearly doubles the time of code that computes, and shows no other line."""
-    measured = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules and repeats(item) else None
-    if measured:
-        measured.stop()
-    try:
-        return (yield)
-    finally:
-        if measured:
-            # Each start would wrap `os._exit` once more, and measure each forked process once more.
-            measured.set_option("run:patch", [])
-            measured.start()
 
 
 @pytest.hookimpl(trylast=True)

@@ -66,13 +66,6 @@ def unasked_cases(items: Sequence[pytest.Item], markers: str) -> set[pytest.Item
     return set() if "long" in markers else {item for item in items if item.get_closest_marker("long")}
 
 
-def repeats(item: pytest.Item) -> bool:
-    """Whether a test tries what a quick one tries, with more examples, cases or seeds."""
-    is_slow = item.get_closest_marker("slow") is not None
-    more = item.get_closest_marker("quick") is not None or item.nodeid.startswith("tests/unit/")
-    return item.get_closest_marker("hypothesis") is not None or (is_slow and more)
-
-
 def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Folders that stay together, then the other files as they are: an early long one delays the end least."""
     return sorted(items, key=lambda item: scope_of(item.nodeid) not in TOGETHER)

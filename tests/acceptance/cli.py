@@ -10,9 +10,8 @@ from typing import Any
 
 from tests.acceptance.warm import Forked, warm_command
 
-_NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "COVERAGE_")
-"""What whoever runs the tests has set for itself. Coverage is measured where processes end by themselves (`running`):
-most here are killed, and would only start twice as slowly."""
+_NOT_OURS = ("CRAWLER_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED")
+"""What whoever runs the tests has set for itself."""
 
 
 class Cli:

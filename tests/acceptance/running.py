@@ -167,8 +167,7 @@ def _slot(soonest: datetime, jitter_seconds: int, minutes: int) -> tuple[datetim
 @contextmanager
 def running(directory: Path, **environment: str) -> Iterator[Running]:
     port, flower = free_port(), free_port()
-    measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
-    given = {"CRAWLER_FLOWER_PORT": str(flower), "CRAWLER_EGRESS_ALLOW": "127.0.0.0/8", **measured, **environment}
+    given = {"CRAWLER_FLOWER_PORT": str(flower), "CRAWLER_EGRESS_ALLOW": "127.0.0.0/8", **environment}
     cli = Cli(directory, **given)
     command = cli.start("up", "--port", str(port))
     try:

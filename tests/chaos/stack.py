@@ -163,7 +163,7 @@ class Stack:
 
     def environment(self, **more: str) -> dict[str, str]:
         """Of a worker: it knows the servers only through the proxies."""
-        keep = {name: value for name, value in os.environ.items() if not name.startswith(("CRAWLER_", "COVERAGE_"))}
+        keep = {name: value for name, value in os.environ.items() if not name.startswith("CRAWLER_")}
         ports = {name: f"127.0.0.1:{network.port}" for name, network in self.networks.items()}
         database = f"postgresql://crawler@{ports[POSTGRES]}/crawler?sslmode=disable"
         return {

@@ -1,6 +1,5 @@
 """Six projects whose pages are made to be slow to compare: a stranger's small crawl does not notice them."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -76,8 +75,7 @@ def at(moment: str) -> float:
 @contextmanager
 def slowness() -> Iterator[Callable[[], float]]:
     """How long a second of work took here at worst, of a process that gives way to others as judges do: other tests run
-    beside this one, and where lines are counted the service is slower."""
-    measured = 2.0 if "COVERAGE_PROCESS_CONFIG" in os.environ else 1.0
+    beside this one."""
     command = [sys.executable, "-c", A_LITTLE_WORK, str(NICE)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
@@ -85,7 +83,7 @@ def slowness() -> Iterator[Callable[[], float]]:
         reader = threading.Thread(target=lambda lines: seen.extend(map(float, lines)), args=(worker.stdout,))
         reader.start()
         try:
-            yield lambda: measured * max(1.0, *seen)
+            yield lambda: max(1.0, *seen)
         finally:
             worker.kill()
             reader.join()

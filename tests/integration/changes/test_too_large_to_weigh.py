@@ -1,6 +1,5 @@
 """A page that is too much to be weighed is changed by its hash, told as such, and spoils nothing else."""
 
-import os
 import time
 
 import pytest
@@ -22,8 +21,8 @@ from tests.site.client import Site
 BOXES = "".join(f'<div class="box b{n}"><span>{n}</span></div>' for n in range(300))
 
 
-LITTLE_SECONDS = 0.9 if "COVERAGE_PROCESS_CONFIG" in os.environ else 0.3
-"""Enough for a small page, also in a judge that has just started and whose lines are counted."""
+LITTLE_SECONDS = 0.3
+"""Enough for a small page, also in a judge that has just started."""
 
 
 @pytest.fixture
