@@ -55,6 +55,9 @@ SETTINGS = {
     "lc_messages": "C",
     "log_checkpoints": "off",
     "log_line_prefix": "%m [%p] ",
+    # statements hold addresses with their queries, pages and more, megabytes of each
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 INITDB = (
     f"--username={SUPERUSER}",

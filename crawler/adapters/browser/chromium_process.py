@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,8 @@ class Usage(NamedTuple):
     """Memory private to its processes, without what they share."""
     largest_tab: tuple[int, int] = (0, 0)
     """Process id and bytes of memory."""
+    tabs: tuple[int, ...] = ()
+    """Process ids."""
 
 
 class ChromiumProcess:
@@ -131,7 +134,7 @@ class ChromiumProcess:
             await asyncio.sleep(_POLL_SECONDS)
 
     def usage(self) -> Usage:
-        processes, total, largest = 0, 0, (0, 0)
+        processes, total, largest, tabs = 0, 0, (0, 0), list[int]()
         for process in _family(self.pid) if self.alive else ():
             with suppress(psutil.Error):
                 if process.status() == psutil.STATUS_ZOMBIE:
@@ -139,9 +142,10 @@ class ChromiumProcess:
                 memory = process.memory_info()
                 private = max(0, memory.rss - memory.shared)
                 processes, total = processes + 1, total + private
-                if private > largest[1] and "--type=renderer" in process.cmdline():
-                    largest = (process.pid, private)
-        return Usage(processes, total, largest)
+                if "--type=renderer" in process.cmdline():
+                    tabs.append(process.pid)
+                    largest = max(largest, (process.pid, private), key=itemgetter(1))
+        return Usage(processes, total, largest, tuple(tabs))
 
 
 def browser_use() -> tuple[int, int]:

@@ -18,6 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler import telemetry
 from crawler.adapters.browser.chromium_flags import ChromiumOptions, warn_of_root
 from crawler.adapters.browser.chromium_process import BrowserUnavailable, ChromiumProcess, Usage
+from crawler.adapters.browser.crowded_tabs import rein_in
 from crawler.adapters.browser.driver import drive
 from crawler.adapters.browser.egress_proxy import Door, EgressProxy
 from crawler.adapters.browser.options import Wear
@@ -82,8 +83,13 @@ class Generation:
         return self.worn or self.visits >= wear.pages or too_old or not self.alive
 
     async def check(self, wear: Wear) -> Usage:
-        """Measure the browser's memory. Kill a tab that uses too much; mark a browser that does as worn."""
+        """Measure the browser's memory. Kill a tab that uses too much; mark a browser that does as worn.
+
+        Tabs with many busy threads get less of the processors.
+        """
         usage = await asyncio.to_thread(self._process.usage)
+        for tab in usage.tabs:
+            rein_in(tab)
         pid, size = usage.largest_tab
         if size > wear.tab_bytes:
             log.warning("browser_tab_too_large", bytes=size)

@@ -42,6 +42,8 @@ _SAVED = "Download is starting"
 _PDF_AS_MARKUP = re.compile(r"\s*(<[^>]*>\s*)*%PDF-")
 STEPS_SHARE = 0.8
 """Of the visit's time, when the steps before reading have to be over."""
+MOST_FRAMES = 200
+"""Each costs the browser's main process and the driver, which all tabs share. A page may go on adding some for ever."""
 UNAUTHORIZED = 401
 OTHER_BODY_BYTES = 64 * 1024
 """Bytes kept of a response that is not 2xx, as in the HTTP lane."""
@@ -80,7 +82,7 @@ class Visit:
         self._limit = request.max_body_bytes or options.max_body_bytes
         self._wants_picture = isinstance(request, RenderRequest) and request.screenshot
         self._network = Network(MAX_REQUESTS, self._end_loading)
-        self._sent = 0
+        self._sent = self._frames = 0
         self._door: Door | None = None
         self._gate: Gate | None = None
         self._context: BrowserContext | None = None
@@ -227,6 +229,7 @@ class Visit:
         page = await context.new_page()
         context.on("page", _close_popup)
         page.on("crash", lambda _: gate.decide(Outcome(failure=Reason.CONNECT, error="The page crashed its tab.")))
+        page.on("frameattached", lambda _: self._count_frame(gate))
         self._network.watch(page)
         await gate.stand_at(await context.new_cdp_session(page))
         return page
@@ -247,6 +250,11 @@ class Visit:
         if self._door is not None and not self._door.is_shut:
             log.warning("too_many_requests_of_a_page", url=self._request.url, requests=self._network.requests)
             self._door.shut()
+
+    def _count_frame(self, gate: Gate) -> None:
+        self._frames += 1
+        if self._frames > MOST_FRAMES:
+            gate.decide(Outcome(failure=Reason.TOO_LARGE, error=f"The page has more than {MOST_FRAMES} frames."))
 
     def _note_sent(self, at: float) -> None:
         self._sent += 1

@@ -61,6 +61,12 @@ class DocumentStore:
             db.execute(_CLAIM_ONE, (lease_seconds, document_id))
             return _sources(db, [found for (found,) in db])
 
+    def put_back(self, sources: Sequence[Source]) -> None:
+        """Give back documents that there was no time for, as if nobody had claimed them."""
+        claims = sorted((source.id, source.attempts) for source in sources)
+        with transaction(self._engine) as connection, cursor(connection) as db:
+            db.execute(_PUT_BACK, ([found for found, _ in claims], [attempts for _, attempts in claims]))
+
     def count_waiting(self) -> int:
         """How many documents wait that nobody works on; counted up to a few."""
         with transaction(self._engine) as connection, cursor(connection) as db:
@@ -233,6 +239,12 @@ _FRESH = "attempts = 0"
 _LOST = "attempts > 0 AND (claimed_until IS NULL OR claimed_until < now())"
 _CLAIMED = "attempts = least(attempts + 1, 1000), claimed_until = now() + make_interval(secs => %s)"
 _CLAIM = FairClaim("documents", "project_id", "status = 'pending'", "updated_at", _CLAIMED)
+# Not those whose lease ended, which somebody else may have by now.
+_PUT_BACK = """
+UPDATE documents d SET attempts = d.attempts - 1, claimed_until = NULL
+FROM unnest(%s::uuid[], %s::int[]) AS v(id, attempts)
+WHERE d.id = v.id AND d.status = 'pending' AND d.attempts = v.attempts AND d.attempts > 0
+"""
 _CLAIM_ONE = f"""
 UPDATE documents SET {_CLAIMED}
 WHERE id = (SELECT id FROM documents WHERE id = %s AND status = 'pending'

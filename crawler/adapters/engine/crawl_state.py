@@ -34,9 +34,11 @@ class CrawlStateReader:
             crawl = crawl_in(db, crawl_id)
             return self._load(db, crawl) if crawl else None
 
-    def _load(self, db: Connection, crawl: CrawlJob) -> CrawlState:
+    def _load(self, db: Connection, crawl: CrawlJob) -> CrawlState | None:
         # A worker asks before each request until the homepage is stored: few statements make small crawls quick.
-        facts = db.execute(text(_FACTS), {"crawl": crawl.id}).one()
+        facts = db.execute(text(_FACTS), {"crawl": crawl.id}).one_or_none()
+        if facts is None:  # deleted in this moment
+            return None
         scope: dict[str, Any] = facts.scope
         walled = db.execute(text(_WALLED), {"baseline": facts.baseline}).scalars() if crawl.config.ingest else ()
         behind = frozenset(key for url in walled if (key := keys_of(crawl.config)(url)))
@@ -83,13 +85,16 @@ class CrawlStateReader:
         with transaction(self._engine) as db:
             db.execute(text(_MOVE), {"id": crawl_id, "href": href})
 
-    def record_rendering(self, crawl_id: UUID, record: dict[str, Any]) -> CrawlJob:
-        """Store how the crawl's pages are fetched from now on; the project remembers what its homepage showed."""
+    def record_rendering(self, crawl_id: UUID, record: dict[str, Any]) -> CrawlJob | None:
+        """Store how the crawl's pages are fetched from now on; the project remembers what its homepage showed.
+
+        None if the crawl was deleted meanwhile.
+        """
         with transaction(self._engine) as db:
             values = {"id": crawl_id, "record": orjson.dumps(record).decode()}
             db.execute(text(_RENDERING), values)
             db.execute(text(_REMEMBER), values)
-        return self._crawls.get_crawl(crawl_id)
+        return self._crawls.find_crawl(crawl_id)
 
     def record_shopify(self, crawl_id: UUID) -> None:
         with transaction(self._engine) as db:

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, Row, Text, cast, delete, exists, insert, or_, sel
 from sqlalchemy.exc import IntegrityError
 
 from crawler.adapters.engine.columns import column_values
+from crawler.adapters.engine.project_belongings import delete_belongings
 from crawler.adapters.postgres import tables as t
 from crawler.adapters.postgres.database import again_after_deadlock, transaction
 from crawler.domain.crawls.crawl import STORED
@@ -22,7 +23,7 @@ def _project(row: Row[Any]) -> Project:
 
 
 class ProjectStore:
-    """Each method is one transaction."""
+    """Each method is one transaction, unless it says otherwise."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -88,8 +89,13 @@ class ProjectStore:
         with transaction(self.engine) as db:
             return bool(db.execute(select(stored)).scalar_one())
 
-    @again_after_deadlock
     def delete_project(self, project_id: UUID) -> None:
+        """Delete a project with all that is its own: not in one transaction, but in many short ones."""
+        delete_belongings(self.engine, project_id)
+        self._delete_project(project_id)
+
+    @again_after_deadlock
+    def _delete_project(self, project_id: UUID) -> None:
         with transaction(self.engine) as db:
             done = db.execute(delete(t.projects).where(t.projects.c.id == project_id))
         if not done.rowcount:

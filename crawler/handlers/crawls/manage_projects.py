@@ -65,10 +65,14 @@ class ManageProjects:
         return self._store.save_project(changed)
 
     def delete(self, project_id: UUID) -> None:
-        """Delete a project. Its running crawls are cancelled first, or their frontier would stay without a record."""
+        """Delete a project. A large one takes a while: from now on nothing of it is started.
+
+        Its running crawls are cancelled first, or their frontier would stay without a record.
+        """
         if project_id == ACQUISITION_ID:
             raise Conflict("This project is the queue's own and stays; delete entries with 'crawler queue delete'.")
-        self._store.get_project(project_id)
+        project = self._store.get_project(project_id)
+        self._store.save_project(project.changed(self._clock(), is_active=False))
         for crawl in self._store.open_crawls():
             if crawl.project_id == project_id:
                 self._end(crawl.id)

@@ -5,6 +5,7 @@ Expired leases go back by `adapters/frontier/lua/reap.lua`; schedules, the queue
 
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -94,14 +95,16 @@ class Reconcile:
         self._lanes.is_open(Lane.BROWSER)  # so that it is known before a crawl asks, which would have to wait for it
         begun = []
         for crawl in crawls:
-            if crawl.status is CrawlStatus.PENDING:
-                self._start_forgotten(crawl)
-            elif self._look_after(crawl):
-                begun.append(crawl.id)
+            with suppress(NotFound):  # deleted meanwhile, as may happen below: the others are looked after all the same
+                if crawl.status is CrawlStatus.PENDING:
+                    self._start_forgotten(crawl)
+                elif self._look_after(crawl):
+                    begun.append(crawl.id)
         for crawl_id in set(in_frontier) - {crawl.id for crawl in crawls}:
             self._close(crawl_id)
         for crawl in self._store.take_half_ended():
-            self._end_wholly(crawl)
+            with suppress(NotFound):
+                self._end_wholly(crawl)
         self._record_lost_requests()
         self._prune_now_and_then()
         for lane in Lane:
@@ -110,7 +113,8 @@ class Reconcile:
                 self._hints.fetch(lane)
         random.shuffle(begun)  # last, and in any order: to end a crawl may take long, and this task has a time limit
         for crawl_id in begun:
-            self._finish_crawl(crawl_id)
+            with suppress(NotFound):
+                self._finish_crawl(crawl_id)
 
     def _prune_now_and_then(self) -> None:
         now = self._clock()
@@ -174,7 +178,8 @@ class Reconcile:
             return
         log.warning("render_unavailable", crawl_id=str(crawl.id))
         record = {**(crawl.rendering or {}), UNAVAILABLE: True}
-        self._fill_frontier(self._record_rendering(crawl.id, record))
+        if decided := self._record_rendering(crawl.id, record):
+            self._fill_frontier(decided)
 
     def _hold_hosts(self, hosts: Iterable[str], seconds: float) -> None:
         """Hold hosts for a while: Redis lost when they were last requested, and which requests are still under way."""

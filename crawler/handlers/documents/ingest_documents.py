@@ -8,7 +8,7 @@ Which pages become documents: `handlers/engine/batch_rows.py`. How they are cut:
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -28,6 +28,8 @@ from crawler.handlers.pages.bounded_reading import BoundedReading
 log = telemetry.logger(__name__)
 
 AT_ONCE = 16
+LARGE = 1_000_000
+"""Bytes and characters after which documents are kept: one commit of sixteen large pages would take a minute."""
 LOST = f"{MOST_LOSSES} workers were lost while they worked on it."
 GONE = "The version of the page it was to be made of is not kept any more."
 
@@ -40,6 +42,7 @@ class DueDocuments(Protocol):
     def claim(self, most: int, lease_seconds: float) -> list[Source]: ...
     def claim_one(self, document_id: UUID, lease_seconds: float) -> list[Source]: ...
     def count_waiting(self) -> int: ...
+    def put_back(self, sources: Sequence[Source]) -> None: ...
     def keep(
         self, made: Sequence[Made], failed: Sequence[Failed], unwanted: Sequence[Source], *, embed: bool
     ) -> int: ...
@@ -78,7 +81,7 @@ class IngestDocuments:
         until = time.monotonic() + self._seconds
         count = 0
         while sources := self._documents.claim(AT_ONCE, self._lease_seconds):
-            count += self._make(sources)
+            count += self._make_in_parts(sources, lambda: is_stopping() or time.monotonic() > until)
             if is_stopping() or time.monotonic() > until:
                 if self._documents.count_waiting():
                     self._go_on()
@@ -94,6 +97,17 @@ class IngestDocuments:
         if waiting := self._documents.count_waiting():
             log.info("documents_wait", count=waiting)
             self._hint()
+
+    def _make_in_parts(self, sources: Sequence[Source], is_over: Callable[[], bool]) -> int:
+        """The small ones first, whosoever large ones are beside them. What there is no time for goes back."""
+        count, left = 0, sorted(sources, key=_size)
+        for part in _parts(left):
+            if count and is_over():
+                self._documents.put_back(left)
+                break
+            count += self._make(part)
+            left = left[len(part) :]
+        return count
 
     def _make(self, sources: Sequence[Source]) -> int:
         made: list[Made] = []
@@ -153,3 +167,18 @@ class IngestDocuments:
             given = source.url, Pruning() if source.prunes else None
             markdown = self._read_bounded(source.project_id, markdown_of, source.content, source.content_type, *given)
         return markdown if markdown.strip() else source.text or ""
+
+
+def _size(source: Source) -> int:
+    return len(source.content or b"") + len(source.text or "")
+
+
+def _parts(sources: Sequence[Source]) -> Iterator[Sequence[Source]]:
+    """Several small ones together, large ones alone."""
+    first, size = 0, 0
+    for place, source in enumerate(sources):
+        size += _size(source)
+        if size > LARGE and place > first:
+            yield sources[first:place]
+            first, size = place, _size(source)
+    yield sources[first:]

@@ -39,7 +39,8 @@ _OF_BROWSERS = frozenset({Reason.FORBIDDEN, Reason.TLS})
 A site may block headless browsers, and a browser trusts other certificate authorities.
 """
 
-Record = Callable[[UUID, dict[str, Any]], CrawlJob]
+Record = Callable[[UUID, dict[str, Any]], CrawlJob | None]
+"""None if the crawl was deleted meanwhile. Nothing of it will be stored, and nobody else is to notice."""
 
 
 class LightPages(Protocol):
@@ -143,8 +144,9 @@ class FallBackToHttp:
         """Record that the rest of the crawl is fetched without a browser."""
         context = ticket.context
         record = {**(context.crawl.rendering or {}), UNAVAILABLE: True, **more}
-        context.decide(self._record(context.crawl.id, record))
-        self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
+        if decided := self._record(context.crawl.id, record):
+            context.decide(decided)
+            self._frontier.open_crawl(context.crawl.id, limits_of(context.crawl))
 
 
 def name_of(ticket: RequestTicket) -> tuple[UUID, bytes]:

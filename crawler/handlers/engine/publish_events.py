@@ -5,6 +5,7 @@ Percentages: `domain/crawls/progress.py`. The stream and how long it is kept: `a
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from crawler.domain.crawls.crawl import CrawlJob, FetchState
 from crawler.domain.crawls.progress import progress
 from crawler.domain.engine.ledger import UrlKey
 from crawler.domain.engine.ports import CrawlStore, Events, Frontier
+from crawler.errors import NotFound
 from crawler.handlers.engine.lease_result import LeaseResult
 
 PROGRESS_SECONDS = 0.5
@@ -51,7 +53,8 @@ class PublishEvents:
             if len(self._next) >= MAX_TIMES:
                 self._next.clear()
             self._next[crawl_id] = now + PROGRESS_SECONDS
-            self._events.publish(crawl_id, "progress", self._progress(self._store.get_crawl(crawl_id)))
+            with suppress(NotFound):  # deleted meanwhile, which must not cost the other crawls of the batch anything
+                self._events.publish(crawl_id, "progress", self._progress(self._store.get_crawl(crawl_id)))
 
     def _progress(self, crawl: CrawlJob) -> dict[str, Any]:
         stats = self._frontier.stats(crawl.id)

@@ -335,7 +335,10 @@ class RenderWhereNeeded:
         failed = {FAILED: before[FAILED]} if FAILED in before else {}
         record = decision.as_record() | ({} if able else {UNAVAILABLE: True} | failed)
         if crawl.rendering != record:
-            context.decide(self._record(crawl.id, record))
+            decided = self._record(crawl.id, record)
+            if decided is None:
+                return able
+            context.decide(decided)
             log.info("rendering_decided", crawl_id=str(crawl.id), why=decision.words, **record)
         if able and decision.render:
             self._frontier.open_crawl(crawl.id, limits_of(context.crawl))

@@ -70,3 +70,40 @@ def test_whoever_writes_documents_waits_for_a_deletion_before_it_locks_anything(
         writing.result(10)
     assert crawler.rows("SELECT 1 FROM documents") == []
     assert crawler.rows("SELECT 1 FROM document_chunks") == []
+
+
+def test_a_deletion_takes_many_short_transactions_and_locks_the_project_last(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches of a shift hold pages of several projects: they would all wait for one that is deleted."""
+    lay(site, {"/": page("/a", body="<p>Bread.</p>"), "/a": page(body="<p>Butter.</p>")})
+    crawl = crawler.crawl(site.url(), ingest=True)
+    crawler.again(crawl)
+    crawler.tools.documents.ingest()
+    monkeypatch.setattr("crawler.adapters.engine.project_belongings.ROWS_ABOVE", 1)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction(crawler.tools.database) as connection, cursor(connection) as db:
+            db.execute("SELECT 1 FROM crawl_jobs WHERE id = %s FOR UPDATE", (crawl.id,))
+            deleting = pool.submit(crawler.tools.projects.manage.delete, crawl.project_id)
+            with pytest.raises(NotYet):
+                deleting.result(0.4)
+            assert crawler.rows("SELECT 1 FROM crawled_pages") == [], "what is gone is gone"
+            assert crawler.rows("SELECT 1 FROM documents") == []
+            db.execute("SET LOCAL lock_timeout = '2s'")
+            db.execute("SELECT 1 FROM projects WHERE id = %s FOR KEY SHARE", (crawl.project_id,))
+            assert crawler.rows("SELECT is_active FROM projects WHERE id = :id", id=crawl.project_id) == [
+                {"is_active": False}
+            ]
+        deleting.result(10)
+    for table in ("projects", "crawl_jobs", "crawl_urls", "page_versions", "document_chunks"):
+        assert crawler.rows(f"SELECT 1 FROM {table}") == [], table
+
+
+def test_only_the_rows_of_a_deleted_project_go(crawler: Engine, site: Site) -> None:
+    lay(site, {"/": page("/a", body="<p>Bread.</p>"), "/a": page(body="<p>Butter.</p>")})
+    gone, stays = (crawler.crawl(site.url(), ingest=True) for _ in range(2))
+    crawler.tools.documents.ingest()
+    crawler.tools.projects.manage.delete(gone.project_id)
+    tables = ("crawled_pages", "page_versions", "documents", "document_chunks", "crawl_urls")
+    assert {table: len(crawler.rows(f"SELECT 1 FROM {table}")) for table in tables} == dict.fromkeys(tables, 2)
+    assert crawler.ends(stays) == {"/": "done", "/a": "done"}

@@ -80,3 +80,29 @@ def test_commits_of_a_large_crawl_send_one_hint_until_a_worker_takes_it(crawler:
     site.edit("/c", html=page(body="<p>New.</p>"))
     crawler.again(first)
     assert crawler.sent.count(("ingest_documents", None)) == 2
+
+
+def test_large_documents_are_kept_apart_and_give_way_when_the_turn_is_over(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One commit of many large pages took minutes, and small ones of others waited for it."""
+    long = page(body="<p>Bread and butter.</p>" * 100)
+    lay(site, {"/": page("/a", "/b", "/c", body="<p>Tea.</p>"), "/a": long, "/b": long, "/c": long})
+    project = crawler.crawl(site.url(), ingest=True).project_id
+    ingest = crawler.tools.documents.ingest
+    monkeypatch.setattr("crawler.handlers.documents.ingest_documents.LARGE", 2000)
+    monkeypatch.setattr(ingest, "_seconds", 0)
+    crawler.tools.frontier.task_begins("ingest_documents")  # with the hint that was sent
+    crawler.sent.clear()
+
+    assert ingest() == 1
+
+    rows = crawler.rows(
+        "SELECT url, status, attempts, claimed_until FROM documents WHERE project_id = :id ORDER BY url", id=project
+    )
+    assert [(row["url"] == site.url(), row["status"]) for row in rows] == [
+        (True, "ingested"), (False, "pending"), (False, "pending"), (False, "pending"),
+    ]  # fmt: skip
+    assert {(row["attempts"], row["claimed_until"]) for row in rows} == {(0, None)}
+    assert ("ingest_documents", None) in crawler.sent
+    assert [ingest() for _ in range(3)] == [1, 1, 1]

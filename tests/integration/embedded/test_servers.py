@@ -189,6 +189,17 @@ def test_the_products_role_may_make_databases_but_not_touch_the_machine(embedded
         sql(embedded_servers, "SELECT pg_read_file('/etc/passwd')")
 
 
+def test_postgres_logs_that_a_statement_failed_but_nothing_of_what_it_holds(home: Path) -> None:
+    """Statements hold addresses with their queries, pages and more; a failed batch of a crawl is megabytes."""
+    with EmbeddedServers(home) as found:
+        write = "CREATE TABLE one (url text UNIQUE); INSERT INTO one VALUES ('http://h/?key=SECRET')"
+        with pytest.raises(psycopg2.errors.UniqueViolation):
+            sql(found, f"{write}; INSERT INTO one SELECT url FROM one")
+    log = (home / "logs" / "postgres.log").read_text()
+    assert "duplicate key value" in log
+    assert "SECRET" not in log
+
+
 def test_nothing_listens_outside_a_private_unix_socket(home: Path) -> None:
     with EmbeddedServers(home) as found:
         assert len(at_work(home)) > 4

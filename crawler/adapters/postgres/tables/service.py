@@ -60,6 +60,7 @@ idempotency_keys = Table(
     Column("key", String(200), primary_key=True),
     Column("crawl_id", UUID_, ForeignKey("crawl_jobs.id", ondelete="CASCADE"), nullable=False),
     now("created_at"),
+    Index("ix_idempotency_keys_crawl", "crawl_id"),
 )
 
 # Responses to requests with an Idempotency-Key, so that a repeat gets the same one; kept for a day.
