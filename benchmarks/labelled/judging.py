@@ -79,11 +79,19 @@ def judge(site: LabelledSite) -> tuple[list[Judged], list[TemplateChange]]:
 
 def learned_rules(pairs: Sequence[Pair]) -> RuleSet:
     looks = [
-        TwoLooks(url_shape(parse(pair.url)), read_blocks(first), read_blocks(second), before, after)
+        TwoLooks(
+            url_shape(parse(pair.url)),
+            read_blocks(first),
+            read_blocks(second),
+            before,
+            after,
+            Moments(at, at),
+            pair.url,
+        )
         for pair in pairs
-        for first, second, before, after in (
-            (pair.before, pair.before_again, None, read_blocks(pair.after)),
-            (pair.after, pair.after_again, read_blocks(pair.before), None),
+        for first, second, before, after, at in (
+            (pair.before, pair.before_again, None, read_blocks(pair.after), pair.before_at),
+            (pair.after, pair.after_again, read_blocks(pair.before), None, pair.after_at),
         )
         if second is not None
     ]

@@ -17,7 +17,8 @@ from benchmarks.labelled.values import Half, Label, LabelledSite, Pair, Visit
 from benchmarks.labelled.widgets import Widget
 
 REAL_SHARE, WALL_SHARE = 0.45, 0.06
-SAMPLE_ONE_IN = 4
+SAMPLE_ONE_IN = 2
+"""A crawl looks at up to 20 pages twice; these sites have fewer than twice as many."""
 _PLACES = ("top", "bottom", "inside", "after_heading")
 
 

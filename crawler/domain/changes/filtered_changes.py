@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from crawler.domain.changes import new_walls
+from crawler.domain.changes import new_walls, passing_walls
 from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.left_out_places import LeftOutPlace
@@ -56,6 +56,8 @@ class FilteredChanges(NamedTuple):
     """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
     left_out: Sequence[LeftOutPlace] = ()
     """Places that differed and are masked whole, or in all their numbers."""
+    passing: passing_walls.Texts = ()
+    """Texts that some requests get in place of pages, and others not."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -81,6 +83,7 @@ class FilteredChanges(NamedTuple):
             "also_at": {url: list(self.also_at[url][:MOST_EXAMPLES]) for url in sorted(self._told_once)[:MOST_LISTED]},
             "behind_walls": as_record(self.behind),
             **new_walls.as_record(self.only_walls),
+            **passing_walls.as_record(self.passing),
             "left_out_places": [one.as_record() for one in self.left_out],
             "by_hash_pages": len(self.by_hash),
             "by_hash": [{"url": url, "reason": self.by_hash[url].value} for url in sorted(self.by_hash)[:MOST_LISTED]],

@@ -9,7 +9,7 @@ All that the pages said themselves must be gone; what many of them keep is the s
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from crawler.domain.diffs.replaced_text import Replaced
@@ -55,12 +55,14 @@ def marked(page: FilteredPage, wall: Wall, *, passed: bool = False) -> FilteredP
     return page._replace(wall=wall, edits=(), clock=(), is_truncated=False, passed=passed, returned=False)
 
 
-class _Group(NamedTuple):
-    """Pages that say the same on one side."""
+class Group(NamedTuple):
+    """Pages that say the same on one side, in place of nearly all that they say on the other."""
 
     urls: Sequence[str]
     texts: Mapping[str, Replaced]
     side: int
+    frame: frozenset[int] = frozenset()
+    """What stayed on most of them."""
 
     def lost_words(self, url: str) -> int:
         return self.texts[url].sides[1 - self.side].words
@@ -75,21 +77,27 @@ class _Group(NamedTuple):
 
 def _behind(pages: Mapping[str, FilteredPage], side: int, compared: int, fewest: int) -> dict[str, Wall]:
     """Pages that say the same on this side and did not on the other. That there is no such page was no wall."""
+    found: dict[str, Wall] = {}
+    for group in groups(pages, side):
+        wall = _judge(group, compared) if len(group.urls) >= fewest else None
+        if wall:
+            found |= dict.fromkeys(group.urls, wall)
+    return found
+
+
+def groups(pages: Mapping[str, FilteredPage], side: int) -> Iterator[Group]:
     texts = {
         url: page.texts
         for url, page in pages.items()
         if page.texts and _may_be_behind(page.texts, page.wall, side) and (side or not page.returned)
     }
     texts = _as_most_say(texts, side)
-    found: dict[str, Wall] = {}
     for urls in _saying_the_same(texts, side):
-        group = _Group(urls, texts, side)
-        frame = _frame(group)
-        group = group._replace(urls=[url for url in urls if _is_replaced(group, url, frame)])
-        wall = _judge(group, frame, compared) if len(group.urls) >= fewest else None
-        if wall:
-            found |= dict.fromkeys(group.urls, wall)
-    return found
+        group = Group(urls, texts, side)
+        group = group._replace(frame=_frame(group))
+        replaced = [url for url in urls if _is_replaced(group, url)]
+        if replaced:
+            yield group._replace(urls=replaced)
 
 
 def _may_be_behind(texts: Replaced, wall: Wall | None, side: int) -> bool:
@@ -130,21 +138,21 @@ def _share(one: Replaced, side: int, lines: set[int]) -> float:
     return said / max(sum(words for _, words in own.lines), 1)
 
 
-def _frame(group: _Group) -> set[int]:
+def _frame(group: Group) -> frozenset[int]:
     counted = Counter(line for url in group.urls for line, _ in group.texts[url].kept_lines)
-    return {line for line, pages in counted.items() if pages > FRAME * len(group.urls)}
+    return frozenset(line for line, pages in counted.items() if pages > FRAME * len(group.urls))
 
 
-def _is_replaced(group: _Group, url: str, frame: set[int]) -> bool:
+def _is_replaced(group: Group, url: str) -> bool:
     """Whether hardly anything is left of what the page itself said."""
     one, lost = group.texts[url], group.lost_words(url)
     if len(group.urls) < FEWEST:  # nobody knows what is frame
         kept = sum(words for _, words in one.kept_lines)
         return kept <= KEPT_WORDS * lost or (not one.title_kept and lost >= LOST_ALONE * kept)
-    return sum(words for line, words in one.kept_lines if line not in frame) <= KEPT_WORDS * lost
+    return sum(words for line, words in one.kept_lines if line not in group.frame) <= KEPT_WORDS * lost
 
 
-def _judge(group: _Group, frame: set[int], compared: int) -> Wall | None:
+def _judge(group: Group, compared: int) -> Wall | None:
     pages = len(group.urls)
     sides = [group.texts[url].sides[group.side] for url in group.urls]
     if group.most(side.asks_password for side in sides) and (pages < FEWEST or group.had_own_texts):
@@ -155,18 +163,18 @@ def _judge(group: _Group, frame: set[int], compared: int) -> Wall | None:
         return Wall.SAME
     if group.most(side.asks_who for side in sides) and is_template(pages, compared):
         return Wall.SAME
-    return Wall.SAME if _is_most_of_site(group, frame, compared) else None
+    return Wall.SAME if _is_most_of_site(group, compared) else None
 
 
-def _is_most_of_site(group: _Group, frame: set[int], compared: int) -> bool:
+def _is_most_of_site(group: Group, compared: int) -> bool:
     pages = len(group.urls)
-    is_foreign = group.most(_is_foreign(group, url, frame) for url in group.urls)
+    is_foreign = group.most(_is_foreign(group, url) for url in group.urls)
     if is_foreign and pages == compared:
         return True
     return pages >= FEWEST_WITHOUT_QUESTION and pages >= (MOST_OF_SITE if is_foreign else NEARLY_ALL) * compared
 
 
-def _is_foreign(group: _Group, url: str, frame: set[int]) -> bool:
+def _is_foreign(group: Group, url: str) -> bool:
     """Whether the frame of the site is gone, too."""
-    kept = sum(words for line, words in group.texts[url].kept_lines if line in frame)
+    kept = sum(words for line, words in group.texts[url].kept_lines if line in group.frame)
     return kept <= KEPT_WORDS * group.lost_words(url)

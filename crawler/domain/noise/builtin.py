@@ -8,7 +8,8 @@ import re
 from functools import lru_cache
 
 from crawler.domain.noise.ages import is_age, same_day, same_instant
-from crawler.domain.noise.clocks import Follows, Moments, counts_days, counts_time, follows
+from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
+from crawler.domain.noise.counted_time import counts_time
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 from crawler.domain.noise.stamps import moved_stamp
 

@@ -18,6 +18,7 @@ from crawler.domain.noise.template_changes import LineKey, line_key, texts_of
 
 FEWEST_PAGES = 3
 MOST_ASKED, MOST_LINES = 3, 100
+_COUNT = re.compile(r"\d{1,3}").fullmatch
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _OF_TIME = re.compile(
     r"\b(?:today|now|it is|clock|as of|printed|generated|built|build|nightly|updated?|modified|"
@@ -113,15 +114,24 @@ def _is_evidence(key: LineKey, values: set[tuple[str, str]]) -> bool:
     """One line of a template is one piece of evidence, on however many pages it stands: its words must speak of time.
 
     A mere time of the day that is the same on all pages is that of no clock: they were not fetched at once. And a time
-    that stays the same from day to day may be that of an appointment: only earlier versions can tell.
+    that stays the same from day to day may be that of an appointment: only earlier versions can tell. Nor can pages of
+    which a count moved by one, however many: a small edit looks so, such as that of how many hours something takes.
     """
     shown = [tuple(map(read_moment, pair)) for pair in values]
     if any(old.seconds is not None and old.seconds == new.seconds for old, new in shown):
+        return False
+    if all(map(_is_next, values)):
         return False
     if len(values) > 1:
         return True
     speaks_of_time = _OF_TIME.search(key.words) is not None or not _WORD.search(key.words)
     return speaks_of_time and any(new.days for _, new in shown)
+
+
+def _is_next(pair: tuple[str, str]) -> bool:
+    """Whether a number is the next one, or the one before."""
+    old, new = pair
+    return all(map(_COUNT, pair)) and abs(int(old) - int(new)) == 1
 
 
 def _values(

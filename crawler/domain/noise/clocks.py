@@ -11,7 +11,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from crawler.domain.noise.age_lengths import unit_of
 from crawler.domain.noise.moments import Shown, read_digits, read_moment
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 
@@ -34,11 +33,6 @@ _OF_DAYS = re.compile(
     r"|\b(?:days|tage|jours|días|giorni|dias|dagen|dagar|dni)\b[^#]{0,100}#"
 )
 _WHOLE = re.compile(r"\d{1,6}").fullmatch
-_COUNT = re.compile(r"\d{1,3}").fullmatch
-_GLUED = re.compile(r"(\d{1,3})([^\W\d_]{1,5})").fullmatch
-_COUNTED = re.compile(r"#\s?([^\W\d_]{1,10})")
-_BASES = {timedelta(seconds=1): 60, timedelta(minutes=1): 60, timedelta(hours=1): 24}
-"""How many of a unit there are before it begins anew."""
 
 
 class Moments(NamedTuple):
@@ -91,34 +85,6 @@ def counts_days(change: ValueChange, old_at: datetime, new_at: datetime) -> bool
 @lru_cache(maxsize=128)
 def _is_of_days(around: str) -> bool:
     return _OF_DAYS.search(around) is not None
-
-
-def counts_time(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
-    """Whether hours, minutes or seconds moved by the time that went by, also past the end of a day, an hour or a
-    minute: `Order within 21 h 12 min`, `up 3 hours, 12 minutes`."""
-    glued = [_GLUED(value) for value in (change.old, change.new)]
-    if glued[0] and glued[1] and glued[0][2] == glued[1][2]:
-        counts, units = [int(found[1]) for found in glued if found], _units(f"#{glued[0][2].lower()}")
-    elif change.kind is ValueKind.NUMBER and _COUNT(change.old) and _COUNT(change.new):
-        counts, units = [int(change.old), int(change.new)], _units(change.around)
-    else:
-        return False
-    return any(_moved_by(new_at - old_at, unit, *counts) for unit in units)
-
-
-@lru_cache(maxsize=128)
-def _units(around: str) -> frozenset[timedelta]:
-    """Units of time of which numbers are counted here."""
-    return frozenset(unit for name in _COUNTED.findall(around) if (unit := unit_of(name)) and unit in _BASES)
-
-
-def _moved_by(passed: timedelta, unit: timedelta, old: int, new: int) -> bool:
-    base = _BASES[unit]
-    steps = passed // unit
-    if max(old, new) >= base:
-        return abs(new - old) in {steps, steps + 1}
-    fits = {steps % base, (steps + 1) % base}
-    return (new - old) % base in fits or (old - new) % base in fits
 
 
 def _full(sides: tuple[Shown, Shown], at: tuple[datetime, datetime]) -> Follows:

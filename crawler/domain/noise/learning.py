@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from crawler.domain.noise.columns import Cells
 from crawler.domain.noise.learned_rule import ANYWHERE, LearnedRule, Varies, is_named, names_a_line
+from crawler.domain.noise.old_copies import by_page
 from crawler.domain.noise.second_looks import SITE, Scope, TwoLooks
 from crawler.domain.noise.seen_places import Seen, SeenAt, compare, observe
 
@@ -37,8 +38,8 @@ def learn(looks: Iterable[TwoLooks], still: Iterable[TwoLooks] = ()) -> list[Lea
     """
     looks = list(looks)
     seen: dict[str, SeenAt] = defaultdict(lambda: defaultdict(Seen))
-    for look in looks:
-        observe(look, seen)
+    for look, of_page in by_page(looks):
+        observe(look, seen, of_page)
     varied = {place: scopes for place, scopes in seen.items() if scopes[SITE].varied}
     for look in (*looks, *still):
         compare(look, varied)
@@ -51,9 +52,9 @@ def _lines_anywhere(seen: Mapping[str, SeenAt]) -> list[LearnedRule]:
     """A line that varies wherever it stands is known by its words."""
     lines: dict[str, list[set[int]]] = defaultdict(list)
     for scopes in seen.values():
-        for line, values in scopes[SITE].lines.items():
+        for line, values in scopes[SITE].restless_lines.items():
             lines[line].append(values)
-    words = Counter(line for scopes in seen.values() for line in scopes[SITE].patterns)
+    words = Counter(line for scopes in seen.values() for line in scopes[SITE].restless_patterns)
     found = [
         LearnedRule(ANYWHERE, Varies.VALUES, None, line, (), tuple(sorted(set().union(*values))))
         for line, values in sorted(lines.items())
@@ -135,7 +136,7 @@ class _PlaceRules:
         return Varies.ALL in self._seen.how and self._is_confirmed and is_small and (self._varies_whole or is_box)
 
     def _word_rules(self) -> list[LearnedRule]:
-        return [self._rule(Varies.WORDS, line) for line in sorted(self._seen.patterns)]
+        return [self._rule(Varies.WORDS, line) for line in sorted(self._seen.restless_patterns)]
 
     def _order_rules(self) -> list[LearnedRule]:
         learns = Varies.ORDER in self._seen.how and self._is_confirmed
@@ -150,7 +151,7 @@ class _PlaceRules:
             return [self._rule(Varies.VALUES, keeps=self._fixed_lines)]
         return [
             self._rule(Varies.VALUES, line, values=tuple(sorted(values)), cells=cells)
-            for line, values in sorted(seen.lines.items())[:MOST_LINES]
+            for line, values in sorted(seen.restless_lines.items())[:MOST_LINES]
             for cells in self._cells(line)
         ]
 
@@ -176,7 +177,7 @@ class _PlaceRules:
     def _masks_all_values(self) -> bool:
         if not self._varies_whole or self._seen.fixed_values or self._seen.priced:
             return False
-        if self._seen.is_reworded_elsewhere:
+        if self._seen.is_reworded_elsewhere or len(self._seen.restless_lines) < len(self._seen.lines):
             return False
         if any(any(cells) for line in self._seen.lines for cells in self._cells(line)):
             return False

@@ -1,7 +1,8 @@
 """What was seen at each place of pages that were fetched twice in a row: what differed, how, and what stayed.
 
 An edit may be made between two looks, too. So the crawl before or after is a third one: what was the same in two looks
-that followed each other is no noise. Ages that only went on with the clock did not vary.
+that followed each other is no noise, nor is what old copies of the page explain (`old_copies.py`). Ages that only went
+on with the clock did not vary.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
-from crawler.domain.diffs.page_blocks import PageBlocks
+from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.noise.ages import is_younger
 from crawler.domain.noise.bare_ages import aged
 from crawler.domain.noise.builtin import AGE, builtin_rule
@@ -18,6 +19,7 @@ from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import Columns, line_words
 from crawler.domain.noise.learned_rule import ANY, FEWEST_WORDS, Varies, worded
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, skeleton, value_changes
+from crawler.domain.noise.old_copies import LooksAtPage, Returns
 from crawler.domain.noise.priced_values import holds_prices, is_priced
 from crawler.domain.noise.rotations import Rotation
 from crawler.domain.noise.second_looks import Scope, TwoLooks
@@ -43,6 +45,8 @@ class _Varied(NamedTuple):
 
     edit: BlockEdit
     again: BlockEdit | None
+    came_back: bool = False
+    """It said again what it had said before."""
 
     @property
     def values(self) -> list[ValueChange] | None:
@@ -100,6 +104,8 @@ class Seen:
         """Pages on which something at the place was another a moment later."""
         self.varied = 0
         """Pages on which it was another again in a third look."""
+        self.returns = Returns()
+        """Whether the place as a whole (""), its lines and patterns only came back to what they had been."""
         self.reordered = 0
         """Those of them on which only the order was another."""
         self.torn: set[str] = set()
@@ -161,7 +167,16 @@ class Seen:
 
     @property
     def mostly_varies(self) -> bool:
-        return self.varied > 0 and self.differed >= VARYING_PAGES * self.pages
+        return self.varied > 0 and self.returns.vary("") and self.differed >= VARYING_PAGES * self.pages
+
+    @property
+    def restless_lines(self) -> dict[str, set[int]]:
+        """Lines in which values varied by more than an edit with old copies of the page would make them."""
+        return {line: values for line, values in self.lines.items() if self.returns.vary(line)}
+
+    @property
+    def restless_patterns(self) -> set[str]:
+        return set(filter(self.returns.vary, self.patterns))
 
     @property
     def is_box(self) -> bool:
@@ -176,7 +191,7 @@ SeenAt = dict[Scope, Seen]
 """What was seen of one place."""
 
 
-def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
+def observe(look: TwoLooks, seen: Mapping[str, SeenAt], of_page: LooksAtPage) -> None:
     edits = [edit for edit in diff_blocks(look.first, look.second) if not _only_ages(edit, look.moments)]
     if len(edits) > MOST_VARIED or sum(len(block.text) for edit in edits for block in edit if block) > MOST_CHARACTERS:
         return
@@ -188,11 +203,16 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt]) -> None:
         if place not in seen and len(seen) >= MOST_PLACES:
             continue
         lines = [(one.lines_at(place), other.lines_at(place)) for one, other in pairs] if place in varied else []
+        came_back = place in varied and of_page.may_be_old_copies(place)
+        turn = (
+            tuple("\n".join(page.lines_at(place)) for page in (look.in_order[0], look.in_order[1])) if came_back else ()
+        )
         for here in (seen[place][scope] for scope in look.scopes):
             here.pages += 1
             here.differed += place in differed
             if place in varied:
                 here.varied += 1
+                here.returns.saw("", came_back=came_back, turn=turn)
                 here.blocks += len(look.first.at(place))
                 here.edits += len(varied[place])
                 here.stable.add(lines)
@@ -229,10 +249,17 @@ def _differed_twice(edits: list[BlockEdit], again: list[BlockEdit], middle: int)
         return [_Varied(edit, again[0]) for edit in edits]
     touched: dict[str | None, BlockEdit] = {}
     for edit in again:
-        block = edit[1 - middle]
-        touched.setdefault(block.text if block else None, edit)
-    pairs = [(edit, touched.get(block.text if (block := edit[middle]) else None)) for edit in edits]
-    return [_Varied(edit, other) for edit, other in pairs if other is not None]
+        touched.setdefault(_text(edit[1 - middle]), edit)
+    pairs = [(edit, touched.get(_text(edit[middle]))) for edit in edits]
+    return [
+        _Varied(edit, other, _text(edit[1 - middle]) == _text(other[middle]))
+        for edit, other in pairs
+        if other is not None
+    ]
+
+
+def _text(block: Block | None) -> str | None:
+    return block.text if block else None
 
 
 def _is_order(edits: list[BlockEdit]) -> bool:
@@ -271,22 +298,25 @@ def _tell_how(here: Seen, varied: list[_Varied], moments: Moments) -> None:
             continue
         values = one.values
         if values is not None:
-            _tell_values(here, one.edit, _but_ages(values, moments))
+            _tell_values(here, one, _but_ages(values, moments))
         elif pattern := _pattern(old, new):
             here.how.add(Varies.WORDS)
             here.patterns.add(pattern)
+            here.returns.saw(pattern, came_back=one.came_back)
         else:
             here.how.add(Varies.ALL)
 
 
-def _tell_values(here: Seen, edit: BlockEdit, values: list[ValueChange]) -> None:
+def _tell_values(here: Seen, varied: _Varied, values: list[ValueChange]) -> None:
     if not values:  # each was the same in two looks of three
         return
+    edit = varied.edit
     line, _ = _texts(edit)
     here.priced |= is_priced(values) or holds_prices(edit.place)
     here.how.add(Varies.VALUES)
     here.columns.varied(edit)
     here.lines[line_words(line)].update(change.number for change in values)
+    here.returns.saw(line_words(line), came_back=varied.came_back)
     here.fixed_values |= len(values) < len(skeleton(line).values)
 
 

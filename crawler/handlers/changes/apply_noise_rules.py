@@ -33,6 +33,14 @@ from crawler.domain.changes.moved_pages import (
 )
 from crawler.domain.changes.new_walls import MOST_PAGES as MOST_NEW
 from crawler.domain.changes.new_walls import without_new
+from crawler.domain.changes.passing_walls import (
+    Texts,
+    known,
+    may_pass,
+    seen_passing,
+    together,
+    with_passing_walls,
+)
 from crawler.domain.changes.probes import sample_of_kinds
 from crawler.domain.changes.removals import Move, Removal
 from crawler.domain.changes.several_addresses import told_once
@@ -114,21 +122,24 @@ class ApplyNoiseRules:
         """
         behind = behind_walls(baseline.change_summary)
         back = self._pairs.steps_back(crawl.id, baseline.id, {url: page.version for url, page in behind.items()})
-        known = {back[url][0] if url in back else url: page for url, page in behind.items()}
-        walled = _Walled(known, dict(back.values()), frozenset(changes.unchanged), has_credentials)
+        walls = {back[url][0] if url in back else url: page for url, page in behind.items()}
+        passing = known(baseline.change_summary)
+        walled = _Walled(walls, dict(back.values()), frozenset(changes.unchanged), has_credentials, passing)
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
-            return filter_changes(changes, {})._replace(behind=carried_on(known, changes))
+            return filter_changes(changes, {})._replace(behind=carried_on(walls, changes), passing=passing)
         self._learn(crawl.project_id, baseline.id, crawl.id, changes, judge)
         rules = self._rule_set(crawl.project_id)
         found = self._filter(baseline, crawl, changes, rules, walled, judge)
         again = rules_for_random_tokens(baseline.change_summary, found.template)
         if again and self._rules.learn(crawl.project_id, again, self._clock(), MOST_RULES):
             rules = self._rule_set(crawl.project_id)
-            found = self._filter(baseline, crawl, changes, rules, walled._replace(unjudged=found.by_hash), judge)
+            found = self._filter(
+                baseline, crawl, changes, rules, walled._replace(unjudged=found.by_hash, passing=found.passing), judge
+            )
         self._count(found)
         found = self._without_new_walls(crawl, found, rules, judge)
-        found = found._replace(changes=self._without_told_ends(baseline, found.changes, known, judge))
+        found = found._replace(changes=self._without_told_ends(baseline, found.changes, walls, judge))
         found = found._replace(changes=self._with_moves(baseline, crawl, found, rules, judge))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
@@ -205,6 +216,7 @@ class ApplyNoiseRules:
         back: dict[str, int] = {}
         versions: dict[str, UUID] = {}
         compared = len(changes.changed) + len(changes.unchanged)
+        passing = walled.passing
         for further in range(MOST_WALLS + 1):
             # Behind a wall may be a page that was edited meanwhile: it is compared with what stood there before.
             passed = [url for url, page in pages.items() if page.wall and page.passed]
@@ -220,6 +232,9 @@ class ApplyNoiseRules:
                         versions |= {pair.url: pair.old_version} if pair.old_version else {}
             pages = with_errors_of_the_site(pages, compared)
             pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
+            if not further and may_pass(pages.values()):
+                passing = together(passing, self._passing(baseline, crawl, rules, pages, judge))
+            pages = with_passing_walls(pages, passing)
             pages = {url: walled.stays(url, page) for url, page in pages.items()}
         if unread := [url for url in changes.changed if url not in met and url not in unjudged]:
             unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
@@ -233,7 +248,17 @@ class ApplyNoiseRules:
         behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
         by_hash = {url: unjudged[url] for url in found.changes.changed if url in unjudged}
         left_out = left_out_places(pages.values(), rules)
-        return found._replace(behind=carried_on(walled.known, changes) | behind, by_hash=by_hash, left_out=left_out)
+        return found._replace(
+            behind=carried_on(walled.known, changes) | behind, by_hash=by_hash, left_out=left_out, passing=passing
+        )
+
+    def _passing(
+        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: Mapping[str, FilteredPage], judge: Judge
+    ) -> Texts:
+        """Texts that stood in place of pages in one of two looks in a row."""
+        looks = (judge.each(weigh, self._second_looks(one.id), rules) for one in (baseline, crawl))
+        seen = [{pair.url: page for pair, page in found if isinstance(page, FilteredPage)} for found in looks]
+        return seen_passing(seen, pages)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
@@ -332,6 +357,8 @@ class _Walled(NamedTuple):
     same: frozenset[str]
     """URLs that say what they said in the crawl before."""
     has_credentials: bool
+    passing: Texts = ()
+    """Texts that stood in place of pages by chance in earlier crawls."""
     unjudged: Mapping[str, Bound] = {}
     """Pages that were too much for the judge before, and are not tried again."""
 
