@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession, Error, Page, Request, Response
 
+from crawler.adapters.browser.composed_page import COMPOSED, HAS_ROOTS
 from crawler.adapters.browser.page_guards import PENDING_TIMERS
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed
@@ -167,7 +168,11 @@ class World:
 
     async def has_shadows(self) -> bool:
         """Whether the document has shadow roots, which its markup alone does not show."""
-        return bool(await self.ask("[...document.querySelectorAll('*')].some(element => element.shadowRoot)"))
+        return bool(await self.ask(HAS_ROOTS))
+
+    async def composed(self) -> str:
+        """The document with its shadow roots in their places; empty while it is being replaced."""
+        return str(await self.ask(COMPOSED) or "")
 
     async def oversize(self, limit: int) -> str:
         """The document's beginning when it is longer than the limit, else an empty string."""
