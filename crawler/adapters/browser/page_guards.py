@@ -76,6 +76,4 @@ TIMERS_NOTED = """(() => {
     return [waiting.filter(timer => timer.own).length, waiting.length];
   }});
 })();"""
-IN_EVERY_PAGE = "\n".join(
-    (NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_CLOSED, NOTHING_SAID, TIMERS_NOTED)
-)
+IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_CLOSED, NOTHING_SAID, TIMERS_NOTED))
