@@ -25,7 +25,7 @@ from crawler.domain.pages.charsets import UTF_8, to_utf8
 from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.measure import Measure, has_hole, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
-from crawler.domain.pages.still_loading import find_sign, may_be_loading
+from crawler.domain.pages.still_loading import Signs, find_signs, may_be_loading
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
@@ -171,7 +171,7 @@ class RenderWhereNeeded:
                 return True
             if self._fall_back.after_unfed(settled, ticket, result, page):
                 return True
-            self._learn(settled, ticket, page)
+            self._learn(settled, ticket, result, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
             is_stored = self._fall_back.store_fallback(settled, ticket, result, page)
@@ -293,15 +293,17 @@ class RenderWhereNeeded:
         spared = spare(still_loading(UNREAD), url, context.state.shapes, context.crawl.config.render_rule)
         if not spared.render:
             return spared
-        sign = self._sign(ticket, result)
+        sign = self._signs(ticket, result, page).first
         return still_loading(sign) if sign else None
 
-    def _sign(self, ticket: RequestTicket, result: FetchResult) -> str:
-        """How a page says that a part of it is still to come; nothing if it does not."""
+    def _signs(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Signs:
+        """How a page says that parts of it are still to come; none if it does not."""
+        if not _may_be_loading(result, page):
+            return Signs()
         try:
-            return self._read_bounded(ticket.context.crawl.project_id, find_sign, result.body, result.content_type)
+            return self._read_bounded(ticket.context.crawl.project_id, find_signs, result.body, result.content_type)
         except UnparsablePage:
-            return ""
+            return Signs()
 
     def _lost_text(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
         previous = ticket.previous
@@ -362,12 +364,12 @@ class RenderWhereNeeded:
 
     def _send_on(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> bool:
         links = [link[0] for link in page.links]
-        is_loading = _may_be_loading(result, page) and bool(self._sign(ticket, result))
-        self._lights.keep(*name_of(ticket), LightPage(page.text, links, page.content_hash, is_loading))
+        signs = self._signs(ticket, result, page)
+        self._lights.keep(*name_of(ticket), LightPage(page.text, links, page.content_hash, signs))
         settled.end = End.RENDER
         return True
 
-    def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:
+    def _learn(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, page: ParsedPage) -> None:
         """Compare the rendered page with what the server sent, if that was kept."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:
@@ -376,8 +378,11 @@ class RenderWhereNeeded:
         shape = url_shape(parse(ticket.lease.url))
         links = [link[0] for link in page.links]
         rule, is_loading = context.crawl.config.render_rule, light.is_loading
-        found = compare((light.text, light.links), (page.text, links), rule, is_loading=is_loading)
+        left = self._signs(ticket, result, page) if is_loading else Signs()
+        found = compare((light.text, light.links), (page.text, links), rule, light.signs, left)
         settled.says_same_light = light.content_hash == page.content_hash
+        if found.agrees and is_loading and any(one.reason is not Reason.FORBIDDEN for one in result.unfed):
+            return  # what was to come did not: that says nothing about pages of its kind
         settled.finding = finding(shape, found, is_loading=is_loading)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)

@@ -61,6 +61,42 @@ def test_lists_in_place_of_a_sign_are_watched_and_a_spinner_that_shows_nothing_s
     assert (third.change_summary or {})["summary"]["changed_pages"] == 0
 
 
+PLACES = (
+    "<p>Price: <i class=spinner id=price></i></p>",
+    "<boat-price id=price></boat-price>",
+    "<p>Price: <b id=price></b></p>",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_a_price_of_one_word_is_watched_on_all_pages_of_its_kind(two_lanes: TwoLanes, place: str) -> None:
+    """However many pages there are: one word in the place of a sign is what was to come."""
+    prices, is_down = {f"/{n}": f"€{n}99" for n in range(1, 8)}, True
+
+    def respond(_: object, request: Request) -> bytes:
+        path = request.path
+        if path.startswith("/price"):
+            found = prices[path.removeprefix("/price")]
+            return response(b"", "503 Busy") if is_down else response(found.encode())
+        own = "".join(f"<p>Line {n} of {path}: all that a reader could want to know of boats.</p>" for n in range(40))
+        links = "".join(f"<a href='{link}'>{link}</a> " for link in prices) if path == "/" else ""
+        fill = f"""<script>const place = document.getElementById('price');
+          fetch('/price{path}').then(answer => answer.text())
+            .then(price => {{ if (price) place.outerHTML = '<b>' + price + '</b>' }})</script>"""
+        part = "" if path == "/" else place + fill
+        return response(f"<title>{path}</title><main><h1>{path}</h1>{own}{links}{part}{own}</main>".encode())
+
+    with serving(respond) as site:
+        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, use_sitemaps=False)
+        is_down = False
+        crawl = two_lanes.again(crawl, seconds=120)
+        assert (crawl.rendered, crawl.rendering) == (7, {"render": False}), "without data nothing was learned"
+        prices["/7"] = "€650"
+        crawl = two_lanes.again(crawl, seconds=120)
+    assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/7")]
+
+
 @pytest.mark.slow
 def test_a_known_page_that_is_rendered_from_now_on_hides_no_edit(two_lanes: TwoLanes) -> None:
     """As after an upgrade: the crawl that changes the lane compares what the server sends, the next what is shown."""
