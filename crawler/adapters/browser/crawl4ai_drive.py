@@ -23,6 +23,7 @@ from rich.console import Console
 
 from crawler.adapters.browser.more_content import MoreContent
 from crawler.adapters.browser.page_idle import Network, World, settle
+from crawler.adapters.browser.parts_below import show_parts_below
 
 
 class Drive:
@@ -82,6 +83,7 @@ class Drive:
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
         await self._settle()
+        await show_parts_below(page, self._world, self._network, self._timeout_seconds / 4)
         await asyncio.sleep(min(self._wait_seconds, self._timeout_seconds / 3))
         await self._prepare()
         await self._show_more()
