@@ -140,7 +140,7 @@ SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
         SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
     ELSE false END,
     p.word_count,
-    f.rendering -> 'unfed', (f.rendering ->> 'missed')::int,
+    f.rendering -> 'unfed', (f.rendering ->> 'missed')::int, NOT (f.rendering #>> '{compared,agrees}')::boolean,
     s.id IS NOT NULL
 FROM crawled_pages p
 LEFT JOIN LATERAL (

@@ -243,6 +243,8 @@ class Previous(NamedTuple):
     """Paths of its site that gave it no data in that crawl, either."""
     missed: int | None = None
     """In so many crawls in a row, that crawl the last, it was not compared for want of data."""
+    was_filled: bool | None = None
+    """In that crawl the browser showed more of it than its server sends: a part that was still to come."""
     is_lost: bool = False
     """The storage has lost its bytes: they are wanted again, also if nothing changed."""
 

@@ -150,14 +150,13 @@ class RenderWhereNeeded:
     def _plan_alone(self, ticket: RequestTicket) -> Visit:
         """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none.
 
-        Not one that goes light from now on, and is rendered for the last time.
+        Not one that goes light from now on, and is rendered for the last time, nor one that showed that it needs one.
         """
         shape, context = url_shape(parse(ticket.lease.url)), ticket.context
         light = self._lights.find(*name_of(ticket))
         known = loading_shape(shape) if light is not None and light.is_loading else shape
-        if context.state.shapes.is_light(known, context.crawl.config.render_rule) and not needs_rendering(
-            ticket.previous
-        ):
+        is_light = context.state.shapes.is_light(known, context.crawl.config.render_rule)
+        if is_light and not needs_rendering(ticket.previous) and not _was_filled(ticket):
             return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
         return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
 
@@ -280,7 +279,7 @@ class RenderWhereNeeded:
         if not decision.render:
             context.frame.learn(page.text)
             return self._still_loading(ticket, result, page) or decision
-        return spare(decision, parse(result.url), context.state.shapes, rule)
+        return decision if _was_filled(ticket) else spare(decision, parse(result.url), context.state.shapes, rule)
 
     def _still_loading(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
         """The decision for a page that says itself that a part of it is still to come; None for all others.
@@ -291,7 +290,7 @@ class RenderWhereNeeded:
             return None
         context, url = ticket.context, parse(result.url)
         spared = spare(still_loading(UNREAD), url, context.state.shapes, context.crawl.config.render_rule)
-        if not spared.render:
+        if not spared.render and not _was_filled(ticket):
             return spared
         sign = self._signs(ticket, result, page).first
         return still_loading(sign) if sign else None
@@ -386,6 +385,11 @@ class RenderWhereNeeded:
         settled.finding = finding(shape, found, is_loading=is_loading)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)
+
+
+def _was_filled(ticket: RequestTicket) -> bool:
+    """Whether this very page needed a browser the last time, whatever others of its kind have shown."""
+    return ticket.previous is not None and bool(ticket.previous.was_filled)
 
 
 def _may_be_loading(result: FetchResult, page: ParsedPage) -> bool:

@@ -1,8 +1,11 @@
 """Whole crawls of a site whose server sends ample text, and signs in the place of lists that only scripts fill."""
 
+import json
+
 import pytest
 
 from crawler.adapters.operating.live_workers import WorkerState
+from crawler.domain.crawls.crawl import CrawlJob
 from tests.integration.browser.test_two_passes import SCRIPT
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.live_engine import Engine
@@ -95,6 +98,43 @@ def test_a_price_of_one_word_is_watched_on_all_pages_of_its_kind(two_lanes: TwoL
         prices["/7"] = "€650"
         crawl = two_lanes.again(crawl, seconds=120)
     assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/7")]
+
+
+@pytest.mark.slow
+def test_a_page_to_which_something_came_is_rendered_though_nothing_comes_to_others(two_lanes: TwoLanes) -> None:
+    """As of a blog in which readers wrote below one article alone."""
+    comments = {f"/{n}": "<li>Anna: A good boat.</li>" if n == 1 else "" for n in range(1, 6)}
+
+    def respond(_: object, request: Request) -> bytes:
+        path = request.path
+        if path.startswith("/comments"):
+            return response(comments[path.removeprefix("/comments")].encode())
+        own = "".join(f"<p>Line {n} of {path}: all that a reader could want to know of boats.</p>" for n in range(40))
+        links = "".join(f"<a href='{link}'>{link}</a> " for link in comments) if path == "/" else ""
+        fill = f"""<ul id=talk></ul><script>fetch('/comments{path}').then(answer => answer.text())
+          .then(lines => {{ document.getElementById('talk').innerHTML = lines }})</script>"""
+        part = "" if path == "/" else fill
+        return response(f"<title>{path}</title><main><h1>{path}</h1>{own}{links}{part}{own}</main>".encode())
+
+    with serving(respond) as site:
+        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, use_sitemaps=False)
+        for _ in range(2):
+            _teach_that_nothing_comes(two_lanes, crawl)
+            crawl = two_lanes.again(crawl, seconds=120)
+            assert (crawl.change_summary or {})["summary"]["changed_pages"] == 0
+        _teach_that_nothing_comes(two_lanes, crawl)
+        comments["/1"] = "<li>Anna: A bad boat.</li>"
+        crawl = two_lanes.again(crawl, seconds=120)
+    assert crawl.rendered == 1
+    assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/1")]
+
+
+def _teach_that_nothing_comes(two_lanes: TwoLanes, crawl: CrawlJob) -> None:
+    """As a hundred further pages of the kind would."""
+    (known,) = two_lanes.rows("SELECT learned -> 'shapes' AS of FROM projects WHERE id = :id", id=crawl.project_id)
+    shapes = json.dumps({"shapes": {key: [100, 1] for key in known["of"]}})
+    teach = "UPDATE projects SET learned = learned || CAST(:shapes AS jsonb) WHERE id = :id RETURNING id"
+    two_lanes.rows(teach, shapes=shapes, id=crawl.project_id)
 
 
 @pytest.mark.slow
