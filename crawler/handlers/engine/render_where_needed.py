@@ -50,6 +50,7 @@ from crawler.domain.rendering.url_shapes import (
     Visit,
     compare,
     finding,
+    is_sampled,
     loading_shape,
     plan_visit,
     spare,
@@ -154,8 +155,10 @@ class RenderWhereNeeded:
         """
         shape, context = url_shape(parse(ticket.lease.url)), ticket.context
         light = self._lights.find(*name_of(ticket))
-        known = loading_shape(shape) if light is not None and light.is_loading else shape
+        is_loading = light is not None and light.is_loading
+        known = loading_shape(shape) if is_loading else shape
         is_light = context.state.shapes.is_light(known, context.crawl.config.render_rule)
+        is_light = is_light and not (is_loading and _is_tried(ticket))
         if is_light and not needs_rendering(ticket.previous) and not _was_filled(ticket):
             return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
         return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
@@ -290,7 +293,7 @@ class RenderWhereNeeded:
             return None
         context, url = ticket.context, parse(result.url)
         spared = spare(still_loading(UNREAD), url, context.state.shapes, context.crawl.config.render_rule)
-        if not spared.render and not _was_filled(ticket):
+        if not (spared.render or _was_filled(ticket) or _is_tried(ticket)):
             return spared
         sign = self._signs(ticket, result, page).first
         return still_loading(sign) if sign else None
@@ -390,6 +393,11 @@ class RenderWhereNeeded:
 def _was_filled(ticket: RequestTicket) -> bool:
     """Whether this very page needed a browser the last time, whatever others of its kind have shown."""
     return ticket.previous is not None and bool(ticket.previous.was_filled)
+
+
+def _is_tried(ticket: RequestTicket) -> bool:
+    """Whether it is one of the pages that show whether something comes to pages of its kind by now."""
+    return is_sampled(ticket.key.normalized_url, ticket.context.crawl.config.render_rule.compare_one_in)
 
 
 def _may_be_loading(result: FetchResult, page: ParsedPage) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from crawler.adapters.operating.live_workers import WorkerState
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.rendering.url_shapes import is_sampled
 from tests.integration.browser.test_two_passes import SCRIPT
 from tests.integration.browser.two_lanes import TwoLanes
 from tests.integration.live_engine import Engine
@@ -13,6 +14,7 @@ from tests.integration.raw_server import Request, response, serving
 
 FILL = """<script>fetch('/offers.html').then(answer => answer.text())
   .then(html => document.getElementById('offers').innerHTML = html)</script>"""
+NONE_TRIED = {"compare_one_in": 1_000_000}
 NOTES = [f"/notes/{n}" for n in range(8)]
 
 
@@ -47,7 +49,7 @@ def test_lists_in_place_of_a_sign_are_watched_and_a_spinner_that_shows_nothing_s
 ) -> None:
     shop = Shop()
     with serving(shop.respond) as site:
-        first = two_lanes.crawl(site.url("/"), max_concurrent=1)
+        first = two_lanes.crawl(site.url("/"), max_concurrent=1, render_rule=NONE_TRIED)
         rows = two_lanes.paths(first)
         told = two_lanes.tools.crawls.explain_url(first.id, site.url("/"))
         shop.offers[1] = "Berta, a ketch, 650"
@@ -74,8 +76,8 @@ PLACES = (
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_price_of_one_word_is_watched_on_all_pages_of_its_kind(two_lanes: TwoLanes, place: str) -> None:
-    """However many pages there are: one word in the place of a sign is what was to come."""
-    prices, is_down = {f"/{n}": f"€{n}99" for n in range(1, 8)}, True
+    """One word in the place of a sign is what was to come."""
+    prices, is_down = {f"/{n}": f"€{n}99" for n in range(1, 4)}, True
 
     def respond(_: object, request: Request) -> bytes:
         path = request.path
@@ -91,13 +93,13 @@ def test_a_price_of_one_word_is_watched_on_all_pages_of_its_kind(two_lanes: TwoL
         return response(f"<title>{path}</title><main><h1>{path}</h1>{own}{links}{part}{own}</main>".encode())
 
     with serving(respond) as site:
-        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, use_sitemaps=False)
+        crawl = two_lanes.crawl(site.url("/"), use_sitemaps=False, render_rule={**NONE_TRIED, "agreeing_needed": 2})
         is_down = False
         crawl = two_lanes.again(crawl, seconds=120)
-        assert (crawl.rendered, crawl.rendering) == (7, {"render": False}), "without data nothing was learned"
-        prices["/7"] = "€650"
+        assert (crawl.rendered, crawl.rendering) == (3, {"render": False}), "without data nothing was learned"
+        prices["/3"] = "€650"
         crawl = two_lanes.again(crawl, seconds=120)
-    assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/7")]
+    assert (crawl.change_summary or {})["changed_page_urls"] == [site.url("/3")]
 
 
 @pytest.mark.slow
@@ -117,7 +119,7 @@ def test_a_page_to_which_something_came_is_rendered_though_nothing_comes_to_othe
         return response(f"<title>{path}</title><main><h1>{path}</h1>{own}{links}{part}{own}</main>".encode())
 
     with serving(respond) as site:
-        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, use_sitemaps=False)
+        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, use_sitemaps=False, render_rule=NONE_TRIED)
         for _ in range(2):
             _teach_that_nothing_comes(two_lanes, crawl)
             crawl = two_lanes.again(crawl, seconds=120)
@@ -135,6 +137,21 @@ def _teach_that_nothing_comes(two_lanes: TwoLanes, crawl: CrawlJob) -> None:
     shapes = json.dumps({"shapes": {key: [100, 1] for key in known["of"]}})
     teach = "UPDATE projects SET learned = learned || CAST(:shapes AS jsonb) WHERE id = :id RETURNING id"
     two_lanes.rows(teach, shapes=shapes, id=crawl.project_id)
+
+
+@pytest.mark.slow
+def test_some_pages_show_whether_something_comes_by_now(two_lanes: TwoLanes) -> None:
+    shop = Shop()
+    with serving(shop.respond) as site:
+        crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, render_rule={"compare_one_in": 2})
+        for _ in range(2):
+            _teach_that_nothing_comes(two_lanes, crawl)
+            two_lanes.tools.operating.live_workers.announce("renderer", ["render"])  # that was a while ago
+            crawl = two_lanes.again(crawl, seconds=120)
+    pages = two_lanes.rows("SELECT * FROM crawled_pages WHERE project_id = :id", id=crawl.project_id)
+    notes = {page["normalized_url"]: page["crawl_method"] for page in pages if "/notes/" in page["url"]}
+    assert len(notes) == len(NOTES)
+    assert notes == {key: "crawl4ai" if is_sampled(key, 2) else "lightweight" for key in notes}
 
 
 @pytest.mark.slow
