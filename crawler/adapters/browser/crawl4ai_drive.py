@@ -23,6 +23,7 @@ from rich.console import Console
 
 from crawler.adapters.browser.more_content import MoreContent
 from crawler.adapters.browser.page_idle import Network, World, settle
+from crawler.adapters.browser.parts_below import show_parts_below
 
 
 class Drive:
@@ -82,6 +83,7 @@ class Drive:
     async def _after_goto(self, page: Page, response: Response | None = None, **_: object) -> None:
         self.response = response
         await self._settle()
+        await show_parts_below(page, self._world, self._network, self._timeout_seconds / 4)
         await asyncio.sleep(min(self._wait_seconds, self._timeout_seconds / 3))
         await self._prepare()
         await self._show_more()
@@ -89,10 +91,9 @@ class Drive:
             await self._take_now()
             await _until_cancelled()
 
-    async def _before_html(self, page: Page, config: CrawlerRunConfig, **_: object) -> None:  # noqa: ARG002
-        if await self._take_beginning():
+    async def _before_html(self, page: Page, **_: object) -> None:  # noqa: ARG002
+        if await self._take_beginning() or await self._take_composed():
             await _until_cancelled()
-        config.flatten_shadow_dom = await self._world.has_shadows()
 
     async def _after_html(self, html: str, **_: object) -> None:
         self._take(html)
@@ -100,7 +101,7 @@ class Drive:
 
     async def _take_now(self) -> None:
         """Take the document without crawl4ai, by scripts that use nothing of the page's own."""
-        if not await self._take_beginning():
+        if not (await self._take_beginning() or await self._take_composed()):
             self._take(await self._page.content())
 
     async def _take_beginning(self) -> bool:
@@ -109,6 +110,13 @@ class Drive:
         if beginning:
             self._take(beginning + " ")  # one character over the limit: so the result is cut and marked as cut
         return bool(beginning)
+
+    async def _take_composed(self) -> bool:
+        """Take a document that has shadow roots, with them. Returns whether it has."""
+        composed = await self._world.composed() if await self._world.has_shadows() else ""
+        if composed:
+            self._take(composed)
+        return bool(composed)
 
     async def _settle(self) -> None:
         """Wait for the page to settle, for a share of the visit's time at most: later steps take time too."""

@@ -10,6 +10,7 @@ import orjson
 import zstandard
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
+from crawler.domain.pages.still_loading import Signs
 from crawler.domain.rendering.url_shapes import LightPage
 
 KEPT_SECONDS = 3600.0
@@ -21,7 +22,7 @@ _TOO_LARGE = b"-"
 class LightPages(FrontierCalls):
     def keep(self, crawl_id: UUID, digest: bytes, page: LightPage) -> None:
         fields = [page.text, page.links, page.content_hash.hex()]
-        packed = orjson.dumps([*fields, True] if page.is_loading else fields)
+        packed = orjson.dumps([*fields, *page.signs] if page.is_loading else fields)
         kept = zstandard.ZstdCompressor(level=1).compress(packed) if len(packed) <= MAX_BYTES else _TOO_LARGE
         self._command("SET", self._key(crawl_id, digest), kept, "PX", milliseconds(KEPT_SECONDS))
 
@@ -42,10 +43,10 @@ class LightPages(FrontierCalls):
         kept: Any = self._command("GET", self._key(crawl_id, digest))
         if not kept or kept == _TOO_LARGE:
             return None
-        text, links, content_hash, *more = orjson.loads(
+        text, links, content_hash, *signs = orjson.loads(
             zstandard.ZstdDecompressor().decompress(kept, max_output_size=MAX_BYTES)
         )
-        return LightPage(text, links, bytes.fromhex(content_hash), is_loading=bool(more))
+        return LightPage(text, links, bytes.fromhex(content_hash), Signs(*map(tuple, signs)))
 
     def was_read(self, crawl_id: UUID, digest: bytes) -> bool:
         """Whether plain HTTP brought a page that could be parsed."""

@@ -29,6 +29,14 @@ NOTHING_AHEAD = """(() => {
     for (const rules of document.querySelectorAll("script[type='speculationrules' i]")) rules.remove();
   }).observe(document, {childList: true, subtree: true});
 })();"""
+# What stands in a closed shadow root is shown like any other text, but no script could read it.
+NOTHING_CLOSED = """(() => {
+  Element.prototype.attachShadow = new Proxy(Element.prototype.attachShadow, {apply: (attach, self, given) => {
+    const [options, ...more] = given;
+    const opened = options && options.mode === 'closed' ? Object.create(options, {mode: {value: 'open'}}) : options;
+    return Reflect.apply(attach, self, given.length ? [opened, ...more] : given);
+  }});
+})();"""
 # Every console message would be sent to us, and a page can write a great many.
 NOTHING_SAID = """(() => {
   for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
@@ -68,4 +76,4 @@ TIMERS_NOTED = """(() => {
     return [waiting.filter(timer => timer.own).length, waiting.length];
   }});
 })();"""
-IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_SAID, TIMERS_NOTED))
+IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_CLOSED, NOTHING_SAID, TIMERS_NOTED))

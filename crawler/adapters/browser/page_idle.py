@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession, Error, Page, Request, Response
 
+from crawler.adapters.browser.channels import STREAM, Channels
+from crawler.adapters.browser.composed_page import COMPOSED, HAS_ROOTS
 from crawler.adapters.browser.page_guards import PENDING_TIMERS
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed
@@ -29,10 +31,12 @@ RESTLESS_SECONDS = 2.0
 EMPTY_SECONDS = 3.0
 """A document without any text gets so long: it may be waiting for a timer."""
 HOLD_SECONDS = 4.0
-"""For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers."""
+"""For so long a page is held back by saying that it is busy, by its timers, by channels that it has opened, and if it
+has little text by all timers."""
 MOST_SECONDS = 10.0
 _FILLING_TYPES = frozenset({"fetch", "script", "xhr"})
 """What fills a page: data, and the scripts that ask for it."""
+_FED_TYPES = _FILLING_TYPES | {STREAM}
 _CONTENT_TYPES = _FILLING_TYPES | {"stylesheet"}
 MOST_UNFED = 1000
 """Requests without an answer that are noted of one page. Some pages send them without end."""
@@ -77,26 +81,34 @@ _SIZE = """((limit) => {
 class Network:
     """Counts requests of a page that could still change it."""
 
-    def __init__(self, most: int, on_more: Callable[[], None]) -> None:
-        """`on_more`: called for each request beyond so many."""
+    def __init__(self, host: str, most: int, on_more: Callable[[], None]) -> None:
+        """`host`: that of the page. `on_more`: called for each request beyond so many."""
+        self._host = host
         self._most = most
         self._on_more = on_more
         self._open: set[Request] = set()
         self._quiet_since = time.monotonic()
         self.requests = 0
         self._unfed: list[Unfed] = []
+        self._channels = Channels()
 
     def watch(self, page: Page) -> None:
         page.on("request", self._begun)
         page.on("response", self._answered)
         page.on("requestfinished", self._ended)
         page.on("requestfailed", self._failed)
+        self._channels.watch(page)
 
-    def unfed(self, host: str) -> tuple[Unfed, ...]:
-        """Requests of the page for data and scripts of its own site that got none so far."""
+    def is_expecting(self) -> bool:
+        """Whether something may still come on a channel that the page has opened to its site."""
+        return self._channels.are_open(self._host)
+
+    def unfed(self) -> tuple[Unfed, ...]:
+        """Requests of the page for data and scripts of its own site that got none so far, and channels likewise."""
+        host = self._host
         hanging = (request for request in self._open if request.resource_type in _FILLING_TYPES)
         waiting = [Unfed(request.url, Reason.TIMEOUT) for request in hanging]
-        found = [(urlsplit(one.path), one.reason) for one in (*self._unfed, *waiting)]
+        found = [(urlsplit(one.path), one.reason) for one in (*self._unfed, *waiting, *self._channels.unfed(host))]
         return tuple(Unfed(url.path, reason) for url, reason in found if belongs_to(url.hostname or "", host))
 
     def quiet_seconds(self) -> float:
@@ -106,15 +118,16 @@ class Network:
         self.requests += 1
         if self.requests > self._most:
             self._on_more()
+        self._channels.begun(request)
         if request.resource_type in _CONTENT_TYPES:
             self._open.add(request)
 
     def _answered(self, response: Response) -> None:
-        if response.request.resource_type in _FILLING_TYPES and (one := unfed(response.url, response.status)):
+        if response.request.resource_type in _FED_TYPES and (one := unfed(response.url, response.status)):
             self._note(one)
 
     def _failed(self, request: Request) -> None:
-        if request.resource_type in _FILLING_TYPES and not (request.failure or "").endswith(_OWN_DOING):
+        if request.resource_type in _FED_TYPES and not (request.failure or "").endswith(_OWN_DOING):
             self._note(Unfed(request.url, Reason.CONNECT))
         self._ended(request)
 
@@ -123,6 +136,7 @@ class Network:
             self._unfed.append(one)
 
     def _ended(self, request: Request) -> None:
+        self._channels.ended(request)
         self._open.discard(request)
         self._quiet_since = time.monotonic()
 
@@ -167,7 +181,11 @@ class World:
 
     async def has_shadows(self) -> bool:
         """Whether the document has shadow roots, which its markup alone does not show."""
-        return bool(await self.ask("[...document.querySelectorAll('*')].some(element => element.shadowRoot)"))
+        return bool(await self.ask(HAS_ROOTS))
+
+    async def composed(self) -> str:
+        """The document with its shadow roots in their places; empty while it is being replaced."""
+        return str(await self.ask(COMPOSED) or "")
 
     async def oversize(self, limit: int) -> str:
         """The document's beginning when it is longer than the limit, else an empty string."""
@@ -191,15 +209,17 @@ async def settle(world: World, network: Network, most_seconds: float = MOST_SECO
         answer = await world.ask(_STATE)
         state = State(*answer) if answer is not None else None
         quiet = min(quiet + TURN_SECONDS, network.quiet_seconds())
-        if state is not None and await _may_be_taken(world, state, quiet, waited):
+        if state is not None and await _may_be_taken(world, network, state, quiet, waited):
             return
         if state is not None and not state.is_here:
             begun = time.monotonic()
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _may_be_taken(world: World, state: State, quiet_seconds: float, waited: float) -> bool:
-    return _is_done(state, quiet_seconds, waited) and (waited >= HOLD_SECONDS or not await world.is_waiting())
+async def _may_be_taken(world: World, network: Network, state: State, quiet_seconds: float, waited: float) -> bool:
+    if not _is_done(state, quiet_seconds, waited):
+        return False
+    return waited >= HOLD_SECONDS or not (network.is_expecting() or await world.is_waiting())
 
 
 def _is_done(state: State, quiet_seconds: float, waited: float) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
@@ -81,7 +82,7 @@ class Visit:
         self._began_at = time.monotonic()
         self._limit = request.max_body_bytes or options.max_body_bytes
         self._wants_picture = isinstance(request, RenderRequest) and request.screenshot
-        self._network = Network(MAX_REQUESTS, self._end_loading)
+        self._network = Network(urlsplit(request.url).hostname or "", MAX_REQUESTS, self._end_loading)
         self._sent = self._frames = 0
         self._door: Door | None = None
         self._gate: Gate | None = None
@@ -138,7 +139,7 @@ class Visit:
         self._begin(_when(gate.restless, drive.take_as_it_is))
         await asyncio.wait((driving, decided, drive.html), return_when=asyncio.FIRST_COMPLETED)
         self._again = await self._cookies(gate)
-        self._unfed = self._network.unfed(gate.endpoint.host)  # before the visit ends what still waits
+        self._unfed = self._network.unfed()  # before the visit ends what still waits
         if gate.outcome is None and drive.html.done():
             result = await self._rendered(gate, drive, page, world)
             if self._login is not None and result.failure is None and not result.location:

@@ -14,7 +14,7 @@ KEPT_SECONDS = 3600.0
 MOST_RETURNS = 2
 """How often a page may set cookies and reload; then it is taken as it is."""
 MAX_COOKIES = 32 * 1024
-_WITHOUT, _COOKIES, _RETURNS = b"without", b"cookies", b"returns"
+_WITHOUT, _COOKIES, _RETURNS, _TRIED = b"without", b"cookies", b"returns", b"tried"
 
 
 class VisitNotes(FrontierCalls):
@@ -38,6 +38,13 @@ class VisitNotes(FrontierCalls):
         self._command("HSET", key, _COOKIES, cookies)
         self._keep(key)
         return True
+
+    def try_again(self, crawl_id: UUID, digest: bytes) -> bool:
+        """Whether the page may be visited once more because it got no data: True for the first call."""
+        key = self._key(crawl_id, digest)
+        first = bool(self._command("HSETNX", key, _TRIED, "1"))
+        self._keep(key)
+        return first
 
     def _keep(self, key: bytes) -> None:
         self._command("PEXPIRE", key, milliseconds(KEPT_SECONDS))

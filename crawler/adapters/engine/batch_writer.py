@@ -140,10 +140,7 @@ SELECT p.normalized_url, p.etag, p.content_hash, p.version_id,
         SELECT 1 FROM page_versions v WHERE v.page_id = p.id AND v.crawl_method = 'crawl4ai')
     ELSE false END,
     p.word_count,
-    CASE WHEN p.crawl_method = 'crawl4ai' THEN (
-        SELECT u.rendering -> 'unfed' FROM crawl_discovered_urls u
-        WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url LIMIT 1)
-    END,
+    f.rendering -> 'unfed', (f.rendering ->> 'missed')::int, NOT (f.rendering #>> '{compared,agrees}')::boolean,
     s.id IS NOT NULL
 FROM crawled_pages p
 LEFT JOIN LATERAL (
@@ -156,5 +153,10 @@ LEFT JOIN LATERAL (
     WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url AND u.fetch_state = 'done'
         AND (p.crawl_id <> u.crawl_job_id OR p.crawl_method = 'crawl4ai') LIMIT 1
 ) b ON true
+LEFT JOIN LATERAL (
+    SELECT u.rendering FROM crawl_discovered_urls u
+    WHERE u.crawl_job_id = %(baseline)s::uuid AND u.normalized_url = p.normalized_url
+        AND p.crawl_method = 'crawl4ai' LIMIT 1
+) f ON true
 WHERE p.id = ANY(%(pages)s) AND p.content_hash IS NOT NULL
 """

@@ -23,6 +23,8 @@ SHELL = "shell"
 many words it has all the same."""
 UNFED = "unfed"
 """In the same record: paths of its site that gave the page no data, though it was shown."""
+MISSED = "missed"
+"""In the same record: in so many crawls in a row it was not compared because it got no data and says less."""
 BARE_WORDS = 10
 """A shell with fewer words says nothing by itself."""
 
@@ -239,6 +241,10 @@ class Previous(NamedTuple):
     words: int | None = None
     unfed: list[str] | None = None
     """Paths of its site that gave it no data in that crawl, either."""
+    missed: int | None = None
+    """In so many crawls in a row, that crawl the last, it was not compared for want of data."""
+    was_filled: bool | None = None
+    """In that crawl the browser showed more of it than its server sends: a part that was still to come."""
     is_lost: bool = False
     """The storage has lost its bytes: they are wanted again, also if nothing changed."""
 

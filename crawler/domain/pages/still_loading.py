@@ -4,6 +4,8 @@ A sign is an image of something that turns, an element that is busy (`aria-busy`
 or skeleton, or a block that says "Loading…" and nothing else. It counts where content would be: shown, not in a
 control, a dialog or a layer over the page, and without other text in its place.
 
+Others say so without a word: a place is there, and it is empty (`unfilled_places.py`).
+
 Every light page with scripts is searched for a few rare words, and parsed once more only if it has one in a place
 that a reader may see.
 """
@@ -11,6 +13,7 @@ that a reader may see.
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from typing import NamedTuple
 
 import re2
 from selectolax.lexbor import LexborNode
@@ -19,11 +22,13 @@ from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.loading_words import BEGINNINGS, MOST_CHARS, PHRASES, says_loading
 from crawler.domain.pages.nodes import parse
 from crawler.domain.pages.tag_ids import COMMENT, TEXT, tag_id, tag_ids
+from crawler.domain.pages.unfilled_places import find_places, may_have_places
 
 MOST_HITS = 100
 """Places that are looked at for a quick answer; a page with more is parsed."""
 MOST_SIGNS = 100
 """Elements and lines that are looked at."""
+MOST_PLACES = 300
 MOST_NODES = 100
 """Of a place. One with more is not empty."""
 MOST_ABOVE = 60
@@ -68,25 +73,46 @@ _SILENT = tag_ids("script style template noscript svg iframe object")
 _ELSEWHERE = _CONTROLS | tag_ids(
     "template noscript script style dialog a label head iframe object pre code video audio canvas"
 )
+_OUTSIDE = _ELSEWHERE | _NAMES
+_ASIDE = _ELSEWHERE - tag_ids("a label")
+"""Where no empty place is looked for. A price may stand in a heading or a link."""
 _ROLES = frozenset({"dialog", "alertdialog", "button", "tooltip", "menu", "slider", "spinbutton"})
 _ENTRIES = tag_ids("li td dd")
 
 
+class Signs(NamedTuple):
+    """What of a page is still to come, each by its sign as the page has it. The same may be there several times."""
+
+    loading: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    """Empty, without a word that something comes: many of these stay so."""
+
+    @property
+    def first(self) -> str:
+        return next(iter((*self.loading, *self.places)), "")
+
+
 def may_be_loading(markup: bytes) -> bool:
     """Whether a page, in UTF-8, is worth the thorough look."""
+    return _says_loading(markup) or may_have_places(markup)
+
+
+def _says_loading(markup: bytes) -> bool:
     for hits, found in enumerate(_RARE.finditer(markup)):
         if hits == MOST_HITS or found[0][:1] == b">" or _may_show(markup, found.start()):
             return True
     return False
 
 
-def find_sign(body: bytes, content_type: str) -> str:
-    """The first sign that a part of a page is still to come, as the page has it; nothing if there is none."""
+def find_signs(body: bytes, content_type: str) -> Signs:
+    """The signs that parts of a page are still to come."""
     tree = parse(to_utf8(body, content_type)[0])
     if tree.body is None:
-        return ""
+        return Signs()
     found = chain(islice(_elements(tree.body.css(_SIGNS)), MOST_SIGNS), islice(_lines(tree.body), MOST_SIGNS))
-    return next((sign[:LONGEST_SIGN] for sign, node in found if _is_in_place(node)), "")
+    loading = tuple(sign[:LONGEST_SIGN] for sign, node in found if _is_in_place(node))
+    open_places = islice(find_places(tree.body), MOST_PLACES)
+    return Signs(loading, tuple(sign[:LONGEST_SIGN] for sign, node in open_places if not _is_elsewhere(node, _ASIDE)))
 
 
 def _may_show(markup: bytes, at: int) -> bool:
@@ -139,7 +165,7 @@ def _is_in_place(node: LexborNode) -> bool:
     return not _is_elsewhere(node) and _is_bare(node) and _stands_alone(node)
 
 
-def _is_elsewhere(node: LexborNode) -> bool:
+def _is_elsewhere(node: LexborNode, outside: frozenset[int] = _OUTSIDE) -> bool:
     """Whether it is hidden, or a part of something else: a control, a link, a heading, a dialog."""
     above: LexborNode | None = node
     for height in range(MOST_ABOVE):
@@ -148,7 +174,7 @@ def _is_elsewhere(node: LexborNode) -> bool:
         tag = above.tag_id
         if tag != TEXT:
             attributes = above.attributes
-            if tag in _ELSEWHERE or tag in _NAMES or _hides(attributes):
+            if tag in outside or _hides(attributes):
                 return True
             if height <= _LAYERS and tag not in _PAGE and _lies_over(attributes):
                 return True
@@ -206,7 +232,7 @@ def _is_in_line(node: LexborNode | None) -> bool:
 
 
 def _is_bare(node: LexborNode) -> bool:
-    """Whether a place has neither text nor controls, headings and words for loading apart."""
+    """Whether a place has neither text nor controls, apart from what names it (`Price:`) and words for loading."""
     said = list[str]()
     room = MOST_NODES
     waiting = [node]
@@ -221,7 +247,7 @@ def _is_bare(node: LexborNode) -> bool:
         elif tag not in _SILENT and tag not in _NAMES:
             waiting.extend(reversed(list(islice(each.iter(include_text=True), MOST_NODES))))
     words = " ".join(" ".join(said).split())
-    return not words or says_loading(words)
+    return not words or words.endswith((":", "：")) or says_loading(words)
 
 
 def _text(node: LexborNode) -> str:

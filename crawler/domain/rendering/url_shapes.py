@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 from crawler.domain.crawls.render_rule import RenderRule
+from crawler.domain.pages.still_loading import Signs
 from crawler.domain.rendering.signals import Decision, Signal
 from crawler.domain.urls.url import Url, digest
 
@@ -19,8 +20,10 @@ MAX_SHAPES = 300
 MAX_SEGMENTS = 6
 MAX_DOUBLINGS = 4
 FEW_ADDED = 3
-"""Words, or links, that a browser may add to a page that says that a part of it is still to come, and no part came."""
+"""Words, or links, that a browser may add to a page that says that a part of it is still to come, and no part came: if
+the sign is still there. A price is one word."""
 
+_NONE = Signs()
 _NUMBER = re.compile(r"\d+").fullmatch
 _IDENTIFIER = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9a-f]{16,64}").fullmatch
 _SLUG = re.compile(r"[^.]{25,}|[^-_.]+[-_][^-_.]+[-_][^.]+|[^.]*\d[^.]*").fullmatch
@@ -44,8 +47,12 @@ class LightPage(NamedTuple):
     text: str
     links: list[str]
     content_hash: bytes
-    is_loading: bool = False
-    """It says itself that a part of it is still to come."""
+    signs: Signs = _NONE
+    """That parts of it are still to come."""
+
+    @property
+    def is_loading(self) -> bool:
+        return bool(self.signs.first)
 
 
 class Comparison(NamedTuple):
@@ -162,18 +169,25 @@ def compare(
     light: tuple[str, Iterable[str]],
     rendered: tuple[str, Iterable[str]],
     rule: RenderRule,
-    *,
-    is_loading: bool = False,
+    signs: Signs = _NONE,
+    left: Signs = _NONE,
 ) -> Comparison:
     """Text and links of both. More on the light page is no loss; less of either is.
 
-    Where a page says that a part of it is still to come, what the browser adds counts, however long the page is: a
-    list may be a small share of it.
+    Where a page says that a part of it is still to come (`signs`), what the browser adds counts, however long the page
+    is: a list may be a small share of it. That a part came is told by the signs that are gone (`left`: the others), or
+    beside one that is only hidden by what was added.
     """
     words, more = _share(light[0].split(), rendered[0].split())
     links, more_links = _share(set(light[1]), set(rendered[1]))
-    agrees = min(words, links) >= rule.same_share and not (is_loading and max(more, more_links) > FEW_ADDED)
+    added = max(more, more_links)
+    has_come = bool(added and _gone(signs, left)) or (bool(signs.loading) and added > FEW_ADDED)
+    agrees = min(words, links) >= rule.same_share and not has_come
     return Comparison(agrees, round(words, 4), round(links, 4))
+
+
+def _gone(signs: Signs, left: Signs) -> Counter[str]:
+    return (Counter(signs.loading) - Counter(left.loading)) + (Counter(signs.places) - Counter(left.places))
 
 
 def loading_shape(shape: str) -> str:

@@ -17,7 +17,7 @@ from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End
 from crawler.domain.engine.judging import Judgement
-from crawler.domain.engine.ledger import RENDERED, UNFED, Previous
+from crawler.domain.engine.ledger import MISSED, RENDERED, UNFED, Previous
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.pages.files import kind_of
@@ -25,7 +25,7 @@ from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
-from crawler.domain.rendering.unfed import missed, noted
+from crawler.domain.rendering.unfed import comes_again, missed, noted
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
@@ -51,6 +51,7 @@ class VisitNotes(Protocol):
     def find(self, crawl_id: UUID, digest: bytes) -> VisitNote: ...
     def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool: ...
     def come_again(self, crawl_id: UUID, digest: bytes, cookies: str) -> bool: ...
+    def try_again(self, crawl_id: UUID, digest: bytes) -> bool: ...
 
 
 class FallBackToHttp:
@@ -88,13 +89,20 @@ class FallBackToHttp:
         return self._keeps_better(settled, ticket, result, "The browser showed an empty page.")
 
     def after_unfed(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, page: ParsedPage) -> bool:
-        """After the browser showed a page that lost much of what it said, because its site gave it no data or
-        no script. Such a page never replaces an earlier version: when they are back, it is compared with that."""
+        """After the browser showed a page that lost some of what it said, because its site gave it no data or no
+        script. It is visited once more, and then never replaces an earlier version: when they are back, it is compared
+        with that."""
         previous = ticket.previous
-        if previous is not None and previous.method == RENDERED and previous.compared_method is not None:
-            usual = previous.unfed or []
-            if one := missed(result.unfed, usual, page.word_count, previous.words or 0):
-                settled.rendering = {**(settled.rendering or {}), UNFED: usual}
+        was_shown = previous is not None and previous.method == RENDERED and previous.compared_method is not None
+        usual = (previous.unfed or []) if previous is not None and was_shown else []
+        is_other = previous is None or previous.content_hash != page.content_hash
+        if is_other and comes_again(result.unfed, usual) and self._notes.try_again(*name_of(ticket)):
+            settled.end = End.RENDER
+            return True
+        if previous is not None and was_shown:
+            crawls = previous.missed or 0
+            if one := missed(result.unfed, usual, page.word_count, previous.words or 0, crawls):
+                settled.rendering = {**(settled.rendering or {}), UNFED: usual, MISSED: crawls + 1}
                 error = f"It shows less than before, and its request for {one.path} brought nothing."
                 record_refused(settled, one.reason, error, from_seconds(result.sent_at), result)
                 if ticket.context.follows_links:

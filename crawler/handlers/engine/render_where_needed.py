@@ -25,7 +25,7 @@ from crawler.domain.pages.charsets import UTF_8, to_utf8
 from crawler.domain.pages.files import kind_of
 from crawler.domain.pages.measure import Measure, has_hole, markup_chars
 from crawler.domain.pages.parsing import ParsedPage, UnparsablePage
-from crawler.domain.pages.still_loading import find_sign, may_be_loading
+from crawler.domain.pages.still_loading import Signs, find_signs, may_be_loading
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage
 from crawler.domain.rendering.signals import (
@@ -50,6 +50,7 @@ from crawler.domain.rendering.url_shapes import (
     Visit,
     compare,
     finding,
+    is_sampled,
     loading_shape,
     plan_visit,
     spare,
@@ -150,14 +151,15 @@ class RenderWhereNeeded:
     def _plan_alone(self, ticket: RequestTicket) -> Visit:
         """A page that was sent to the browser by itself. Others of its kind may have shown since that it needs none.
 
-        Not one that goes light from now on, and is rendered for the last time.
+        Not one that goes light from now on, and is rendered for the last time, nor one that showed that it needs one.
         """
         shape, context = url_shape(parse(ticket.lease.url)), ticket.context
         light = self._lights.find(*name_of(ticket))
-        known = loading_shape(shape) if light is not None and light.is_loading else shape
-        if context.state.shapes.is_light(known, context.crawl.config.render_rule) and not needs_rendering(
-            ticket.previous
-        ):
+        is_loading = light is not None and light.is_loading
+        known = loading_shape(shape) if is_loading else shape
+        is_light = context.state.shapes.is_light(known, context.crawl.config.render_rule)
+        is_light = is_light and not (is_loading and _is_tried(ticket))
+        if is_light and not needs_rendering(ticket.previous) and not _was_filled(ticket):
             return Visit(render=False, compare=False, why=Decision(render=False, signal=Signal.SHAPE, measured=shape))
         return Visit(render=True, compare=True, why=LIGHT)  # the ledger has the reason
 
@@ -171,7 +173,7 @@ class RenderWhereNeeded:
                 return True
             if self._fall_back.after_unfed(settled, ticket, result, page):
                 return True
-            self._learn(settled, ticket, page)
+            self._learn(settled, ticket, result, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
             is_stored = self._fall_back.store_fallback(settled, ticket, result, page)
@@ -280,7 +282,7 @@ class RenderWhereNeeded:
         if not decision.render:
             context.frame.learn(page.text)
             return self._still_loading(ticket, result, page) or decision
-        return spare(decision, parse(result.url), context.state.shapes, rule)
+        return decision if _was_filled(ticket) else spare(decision, parse(result.url), context.state.shapes, rule)
 
     def _still_loading(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
         """The decision for a page that says itself that a part of it is still to come; None for all others.
@@ -291,17 +293,19 @@ class RenderWhereNeeded:
             return None
         context, url = ticket.context, parse(result.url)
         spared = spare(still_loading(UNREAD), url, context.state.shapes, context.crawl.config.render_rule)
-        if not spared.render:
+        if not (spared.render or _was_filled(ticket) or _is_tried(ticket)):
             return spared
-        sign = self._sign(ticket, result)
+        sign = self._signs(ticket, result, page).first
         return still_loading(sign) if sign else None
 
-    def _sign(self, ticket: RequestTicket, result: FetchResult) -> str:
-        """How a page says that a part of it is still to come; nothing if it does not."""
+    def _signs(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Signs:
+        """How a page says that parts of it are still to come; none if it does not."""
+        if not _may_be_loading(result, page):
+            return Signs()
         try:
-            return self._read_bounded(ticket.context.crawl.project_id, find_sign, result.body, result.content_type)
+            return self._read_bounded(ticket.context.crawl.project_id, find_signs, result.body, result.content_type)
         except UnparsablePage:
-            return ""
+            return Signs()
 
     def _lost_text(self, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> Decision | None:
         previous = ticket.previous
@@ -365,12 +369,12 @@ class RenderWhereNeeded:
 
     def _send_on(self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage) -> bool:
         links = [link[0] for link in page.links]
-        is_loading = _may_be_loading(result, page) and bool(self._sign(ticket, result))
-        self._lights.keep(*name_of(ticket), LightPage(page.text, links, page.content_hash, is_loading))
+        signs = self._signs(ticket, result, page)
+        self._lights.keep(*name_of(ticket), LightPage(page.text, links, page.content_hash, signs))
         settled.end = End.RENDER
         return True
 
-    def _learn(self, settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:
+    def _learn(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, page: ParsedPage) -> None:
         """Compare the rendered page with what the server sent, if that was kept."""
         light = self._lights.find(*name_of(ticket)) if ticket.visit.compare else None
         if light is None:
@@ -379,11 +383,24 @@ class RenderWhereNeeded:
         shape = url_shape(parse(ticket.lease.url))
         links = [link[0] for link in page.links]
         rule, is_loading = context.crawl.config.render_rule, light.is_loading
-        found = compare((light.text, light.links), (page.text, links), rule, is_loading=is_loading)
+        left = self._signs(ticket, result, page) if is_loading else Signs()
+        found = compare((light.text, light.links), (page.text, links), rule, light.signs, left)
         settled.says_same_light = light.content_hash == page.content_hash
+        if found.agrees and is_loading and any(one.reason is not Reason.FORBIDDEN for one in result.unfed):
+            return  # what was to come did not: that says nothing about pages of its kind
         settled.finding = finding(shape, found, is_loading=is_loading)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
         context.learn(settled.finding)
+
+
+def _was_filled(ticket: RequestTicket) -> bool:
+    """Whether this very page needed a browser the last time, whatever others of its kind have shown."""
+    return ticket.previous is not None and bool(ticket.previous.was_filled)
+
+
+def _is_tried(ticket: RequestTicket) -> bool:
+    """Whether it is one of the pages that show whether something comes to pages of its kind by now."""
+    return is_sampled(ticket.key.normalized_url, ticket.context.crawl.config.render_rule.compare_one_in)
 
 
 def _may_be_loading(result: FetchResult, page: ParsedPage) -> bool:

@@ -1,5 +1,10 @@
 """A page that begins to load what it shows a while after it has stopped loading, and pages that never stop."""
 
+import base64
+import hashlib
+import socket
+import time
+
 import pytest
 
 from crawler.adapters.browser.fetcher import BrowserFetcher
@@ -38,6 +43,42 @@ def test_a_route_that_begins_to_load_a_second_after_mount_is_waited_for(browser:
     with pages(WORDS | content) as site:
         results = fetch_all(browser, [RenderRequest(site.url(path)) for path in content])
     assert [b"the words" in result.body for result in results] == [True] * len(content)
+
+
+@pytest.mark.slow
+def test_what_comes_on_a_channel_is_waited_for(browser: BrowserFetcher) -> None:
+    """By a WebSocket that is asked first, and by a stream of events. The server takes its time."""
+
+    def respond(stream: socket.socket, request: Request) -> bytes | None:
+        if request.path == "/events":
+            stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            time.sleep(1.2)
+            stream.sendall(b"data: the words\n\n")
+            time.sleep(10)
+            return None
+        if request.path == "/socket":
+            key = (request.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()
+            accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest())
+            head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            stream.sendall(head + b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n" + framed(b"welcome"))
+            stream.recv(1000)
+            time.sleep(1.2)
+            stream.sendall(framed(b"the words"))
+            time.sleep(10)
+            return None
+        by_socket = (
+            "const line = new WebSocket('ws://' + location.host + '/socket'); line.onopen = () => line.send('?')"
+        )
+        script = by_socket if request.path == "/asks" else "const line = new EventSource('/events')"
+        return response(routed(script + "; line.onmessage = said => { view.innerHTML = said.data }", PROSE).encode())
+
+    with answering(respond) as site:
+        results = fetch_all(browser, [RenderRequest(site.url(path)) for path in ("/asks", "/streams")])
+    assert [b">the words</main>" in result.body for result in results] == [True, True]
+
+
+def framed(text: bytes) -> bytes:
+    return bytes([0x81, len(text)]) + text
 
 
 @pytest.mark.slow

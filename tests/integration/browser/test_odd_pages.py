@@ -6,6 +6,7 @@ import time
 import pytest
 
 from crawler.adapters.browser.fetcher import BrowserFetcher
+from crawler.domain.pages.nodes import parse
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import answering, asked, fetch, pages
 from tests.integration.raw_server import Request, response
@@ -98,6 +99,37 @@ def test_text_in_shadow_roots_is_part_of_the_page(browser: BrowserFetcher) -> No
         result = fetch(browser, site.url())
     assert b"<p>in the shadow</p>" in result.body
     assert b'<a href="/s">' in result.body
+
+
+def test_text_in_a_closed_shadow_root_is_part_of_the_page(browser: BrowserFetcher) -> None:
+    html = """<body><my-price></my-price><script>customElements.define('my-price', class extends HTMLElement {
+      #root = this.attachShadow({mode: 'closed'});
+      connectedCallback() { this.#root.innerHTML = `<p>${7 * 17} crowns</p>`; }
+    });
+    try { document.body.attachShadow({mode: 'odd'}); } catch (error) { document.title = error.name; }
+    </script></body>"""
+    with pages({"/": html}) as site:
+        result = fetch(browser, site.url())
+    assert b"<p>119 crowns</p>" in result.body
+    assert b"<title>TypeError</title>" in result.body, "what the browser refuses is refused"
+
+
+def test_text_beside_a_shadow_root_stays_text(browser: BrowserFetcher) -> None:
+    """Where a page explains markup, its text must not become markup: what follows would be lost."""
+    html = """<body><my-card><i>in &amp; out</i></my-card><p>Write &lt;script&gt; or &lt;!-- here</p><p>the rest</p>
+      <pre>&lt;b&gt;</pre><p title="&lt;i&gt; &quot;a&quot;">5 &lt; 6</p><script>customElements.define('my-card',
+      class extends HTMLElement { constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML =
+        '<style>p { color: red }</style><p>a &lt;b&gt;</p><slot>none</slot><slot name=more>fallback &lt;i&gt;</slot>';
+      } }); if (1 < 2 && 3 > 2) document.title = 'a < b';</script></body>"""
+    with pages({"/": html}) as site:
+        body = fetch(browser, site.url()).body.decode()
+    said = parse(body.encode()).body
+    assert said is not None
+    words = " ".join(said.text(separator=" ").split())
+    assert words.startswith("a <b> in & out fallback <i> Write <script> or <!-- here the rest <b> 5 < 6")
+    assert "1 < 2 && 3 > 2" in body
+    assert body.count("color: red") == 1, "in the script alone"
+    assert "<title>a &lt; b</title>" in body
 
 
 def test_a_hidden_body_is_a_page_and_nothing_is_said_about_it(

@@ -11,6 +11,7 @@ from crawler.adapters.operating import live_workers
 from crawler.adapters.operating.live_workers import LiveWorkers, WorkerState
 from crawler.domain.crawls.frontier import Lane
 from crawler.domain.ids import new_id
+from crawler.domain.pages.still_loading import Signs
 from crawler.domain.rendering.url_shapes import LightPage
 from crawler.domain.urls.url import digest
 
@@ -89,7 +90,7 @@ def test_a_light_page_is_begun_once_and_found_when_it_was_kept(client: Redis) ->
     assert lights.find(crawl, key) is None
     lights.keep(crawl, key, LightPage("some words", ["/a"], b"x"))
     assert lights.find(crawl, key) == LightPage("some words", ["/a"], b"x")
-    lights.keep(crawl, key, LightPage("Loading…", [], b"x", is_loading=True))
-    assert lights.find(crawl, key) == LightPage("Loading…", [], b"x", is_loading=True)
+    lights.keep(crawl, key, LightPage("Loading…", [], b"x", Signs(("Loading…",), ("#price",))))
+    assert lights.find(crawl, key) == LightPage("Loading…", [], b"x", Signs(("Loading…",), ("#price",)))
     lights.keep(crawl, key, LightPage("x" * 600_000, [], b"x"))
     assert lights.find(crawl, key) is None, "too large to be kept"

@@ -14,7 +14,7 @@ from crawler.domain.rendering.unfed import Unfed
 
 
 def network_of(most: int = 1000) -> Network:
-    return Network(most, lambda: None)
+    return Network("a.org", most, lambda: None)
 
 
 @dataclass
@@ -91,6 +91,12 @@ class Tab:
         self._heard[event](what)
 
 
+class Socket(Tab):
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+
+
 @pytest.mark.parametrize("kind", ["xhr", "fetch", "script"])
 @pytest.mark.parametrize(
     ("event", "reason"),
@@ -100,7 +106,39 @@ def test_what_fills_a_page_and_did_not_come_is_noted(kind: str, event: str, reas
     network, tab, asked = network_of(), Tab(), Asked("https://talk.a.org/embed.js", kind)
     network.watch(tab)  # type: ignore[arg-type]
     tab.say(event, Answer(asked, 503) if event == "response" else asked)
-    assert network.unfed("a.org") == (Unfed("/embed.js", reason),)
+    assert network.unfed() == (Unfed("/embed.js", reason),)
+
+
+def test_a_socket_is_waited_for_while_it_is_open() -> None:
+    network, tab, socket = network_of(), Tab(), Socket("wss://a.org/live")
+    network.watch(tab)  # type: ignore[arg-type]
+    assert (network.is_expecting(), network.unfed()) == (False, ())
+    tab.say("websocket", socket)
+    assert (network.is_expecting(), network.unfed()) == (True, (Unfed("/live", Reason.TIMEOUT),))
+    socket.say("framereceived", "hello")
+    assert (network.is_expecting(), network.unfed()) == (True, ())
+    socket.say("close", socket)
+    assert (network.is_expecting(), network.unfed()) == (False, ())
+
+
+def test_a_broken_socket_and_those_of_other_sites_are_not_waited_for() -> None:
+    network, tab, broken, foreign = network_of(), Tab(), Socket("wss://a.org/live"), Socket("wss://b.org/ads")
+    network.watch(tab)  # type: ignore[arg-type]
+    for socket in (broken, foreign):
+        tab.say("websocket", socket)
+    broken.say("socketerror", "503")
+    assert not network.is_expecting()
+    assert network.unfed() == (Unfed("/live", Reason.CONNECT),)
+
+
+def test_a_stream_of_events_is_waited_for_while_it_is_open() -> None:
+    network, tab, stream = network_of(), Tab(), Asked("https://a.org/events", "eventsource")
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say("request", stream)
+    assert (network.is_expecting(), network.unfed()) == (True, ())
+    tab.say("response", Answer(stream, 503))
+    tab.say("requestfinished", stream)
+    assert (network.is_expecting(), network.unfed()) == (False, (Unfed("/events", Reason.HTTP_5XX),))
 
 
 @pytest.mark.parametrize("asked", [Asked("https://a.org/x.css", "stylesheet"), Asked("https://b.org/x.js", "script")])
@@ -108,12 +146,12 @@ def test_what_fills_no_page_of_the_site_is_not(asked: Asked) -> None:
     network, tab = network_of(), Tab()
     network.watch(tab)  # type: ignore[arg-type]
     tab.say("requestfailed", asked)
-    assert network.unfed("a.org") == ()
+    assert network.unfed() == ()
 
 
 def test_whoever_watches_hears_of_requests_beyond_a_number() -> None:
     told: list[int] = []
-    network, tab = Network(2, lambda: told.append(network.requests)), Tab()
+    network, tab = Network("a.org", 2, lambda: told.append(network.requests)), Tab()
     network.watch(tab)  # type: ignore[arg-type]
     for number in range(4):
         tab.say("request", Asked(f"https://a.org/{number}", "image"))

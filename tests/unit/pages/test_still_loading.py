@@ -5,7 +5,7 @@ import time
 import pytest
 
 from crawler.domain.pages.loading_words import says_loading
-from crawler.domain.pages.still_loading import LONGEST_SIGN, find_sign, may_be_loading
+from crawler.domain.pages.still_loading import LONGEST_SIGN, Signs, find_signs, may_be_loading
 
 PROSE = "".join(f"<p>Line {n}: the harbour master keeps a book of all boats and their owners.</p>" for n in range(30))
 RUN = "<script src=/app.js></script>"
@@ -17,7 +17,7 @@ def page(part: str) -> bytes:
 
 def sign(body: bytes) -> str:
     """As a page is looked at: quickly, then thoroughly."""
-    return find_sign(body, "text/html; charset=utf-8") if may_be_loading(body) else ""
+    return find_signs(body, "text/html; charset=utf-8").first if may_be_loading(body) else ""
 
 
 SIGNS = {
@@ -32,6 +32,8 @@ SIGNS = {
     "a spinner of a framework": (
         "<div class='spinner-border' role=status><span class=sr-only>Loading...</span></div>", "spinner-border",
     ),
+    "one behind its name": ("<p>Price: <span class=spinner></span></p>", "spinner"),
+    "one behind a bold name": ("<p><b>Price：</b> <img src=/ajax-loader.gif></p>", "ajax-loader.gif"),
     "an icon": ("<div><i class='fa fa-spinner fa-spin' aria-hidden=true></i></div>", "fa-spinner"),
     "a drawing": ("<svg class=Spinner_root__x1><circle r=4></circle></svg>", "Spinner_root__x1"),
     "a skeleton": ("<ul><li class=boat-skeleton></li><li class=boat-skeleton></li></ul>", "boat-skeleton"),
@@ -109,7 +111,7 @@ NO_SIGNS = {
 @pytest.mark.parametrize("name", NO_SIGNS)
 def test_what_only_looks_like_a_sign_is_none(name: str) -> None:
     body = page(NO_SIGNS[name])
-    assert find_sign(body, "text/html; charset=utf-8") == ""
+    assert find_signs(body, "text/html; charset=utf-8") == Signs()
     assert sign(body) == ""
 
 
@@ -140,8 +142,8 @@ def test_what_is_hit_in_scripts_and_styles_alone_is_not_parsed_again() -> None:
 
 def test_a_sign_is_kept_short_and_read_in_the_pages_charset() -> None:
     assert len(sign(page(f"<div class=spinner-{'x' * 300}></div>"))) == LONGEST_SIGN
-    assert find_sign("<p>Lädt…</p>".encode("latin-1", "replace"), "text/html; charset=latin-1") == ""
-    assert find_sign("<p>Lädt...</p>".encode("latin-1"), "text/html; charset=latin-1") == "Lädt..."
+    assert find_signs("<p>Lädt…</p>".encode("latin-1", "replace"), "text/html; charset=latin-1").first == ""
+    assert find_signs("<p>Lädt...</p>".encode("latin-1"), "text/html; charset=latin-1").first == "Lädt..."
 
 
 @pytest.mark.parametrize(
@@ -163,5 +165,5 @@ def test_hostile_pages_cost_no_more_than_their_length(hostile: str) -> None:
     body = f"<body>{hostile}".encode()
     before = time.process_time()
     may_be_loading(body)
-    find_sign(body, "")
+    find_signs(body, "")
     assert time.process_time() - before < 2

@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering.unfed import Unfed, belongs_to, missed, noted, unfed
+from crawler.domain.rendering.unfed import Unfed, belongs_to, comes_again, missed, noted, unfed
 
 ME, ITEMS = Unfed("/api/me", Reason.FORBIDDEN), Unfed("/api/items", Reason.HTTP_5XX)
 
@@ -19,14 +19,26 @@ def test_what_is_no_answer(status: int, reason: Reason | None) -> None:
 
 @pytest.mark.parametrize(
     ("usual", "words", "expected"),
-    [([], 50, ME), (["/api/me"], 50, ITEMS), (["/api/me", "/api/items"], 50, None), ([], 81, None), ([], 120, None)],
+    [([], 50, ME), (["/api/me"], 50, ITEMS), (["/api/me", "/api/items"], 50, None), ([], 81, ME), ([], 100, None)],
 )
 def test_only_what_is_new_and_costs_words_is_missed(usual: list[str], words: int, expected: Unfed | None) -> None:
     assert missed([ME, ITEMS], usual, words, 100) == expected
 
 
-def test_a_page_of_few_words_is_not_missed_for_one() -> None:
-    assert missed([ITEMS], [], 2, 4) is None
+@pytest.mark.parametrize(
+    ("words", "before", "crawls", "expected"),
+    [(99, 100, 1, ITEMS), (81, 100, 2, None), (80, 100, 2, ITEMS), (2, 4, 2, None), (0, 3, 9, ITEMS)],
+)
+def test_a_few_words_are_missed_in_two_crawls_and_a_good_part_for_ever(
+    words: int, before: int, crawls: int, expected: Unfed | None
+) -> None:
+    assert missed([ITEMS], [], words, before, crawls) == expected
+
+
+def test_a_page_comes_again_for_what_may_be_there_in_a_moment() -> None:
+    assert comes_again([ME, ITEMS], [])
+    assert not comes_again([ME], []), "a refusal lasts"
+    assert not comes_again([ITEMS], ["/api/items"])
 
 
 def test_paths_are_noted_once() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.domain.crawls.render_rule import RenderRule
+from crawler.domain.pages.still_loading import Signs
 from crawler.domain.rendering.signals import LIGHT, Decision, Signal
 from crawler.domain.rendering.url_shapes import (
     MAX_SHAPES,
@@ -166,21 +167,36 @@ def test_light_does_not_agree_without_the_links_a_browser_finds() -> None:
 
 
 LONG = "word " * 2000
+SPINNER = Signs(loading=("spinner",))
 
 
 @pytest.mark.parametrize(("added", "agrees"), [("", True), ("one two three", True), ("one two three four", False)])
 def test_where_a_part_is_still_to_come_what_the_browser_adds_decides_however_long_the_page_is(
     added: str, agrees: bool
 ) -> None:
-    assert compare((f"{LONG} Loading…", ()), (LONG + added, ()), RULE, is_loading=True).agrees is agrees
+    assert compare((f"{LONG} Loading…", ()), (LONG + added, ()), RULE, SPINNER, SPINNER).agrees is agrees
     assert compare((f"{LONG} Loading…", ()), (LONG + added, ()), RULE).agrees
+
+
+def test_one_word_in_the_place_of_a_sign_is_what_was_to_come() -> None:
+    price = (f"{LONG} €119", ())
+    for signs in (SPINNER, Signs(places=("live-price",))):
+        assert not compare((LONG, ()), price, RULE, signs).agrees
+        assert compare((LONG, ()), price, RULE, signs, signs).agrees, "it came elsewhere"
+        assert compare((LONG, ()), (LONG, ()), RULE, signs).agrees, "what turned is gone, and nothing came"
+
+
+def test_one_of_several_places_that_was_filled_is_enough() -> None:
+    places, more = Signs(places=("x-icon", "x-icon", "#price")), f"{LONG} €119"
+    assert not compare((LONG, ()), (more, ()), RULE, places, Signs(places=("x-icon", "x-icon", "x-toast"))).agrees
+    assert compare((LONG, ()), (f"{LONG} and four words more", ()), RULE, places, places).agrees, "other parts of it"
 
 
 def test_where_a_part_is_still_to_come_added_links_count_too() -> None:
     some = [f"/{n}" for n in range(100)]
-    assert not compare((LONG, some[:96]), (LONG, some), RULE, is_loading=True).agrees
-    assert compare((LONG, some[:97]), (LONG, some), RULE, is_loading=True).agrees
-    assert not compare(("a", ["/a"]), ("a", ["/a", "/b"]), RULE, is_loading=True).agrees, "the usual share holds, too"
+    assert not compare((LONG, some[:96]), (LONG, some), RULE, SPINNER, SPINNER).agrees
+    assert compare((LONG, some[:97]), (LONG, some), RULE, SPINNER, SPINNER).agrees
+    assert not compare(("a", ["/a"]), ("a", ["/a", "/b"]), RULE, SPINNER, SPINNER).agrees, "the usual share holds, too"
 
 
 def test_pages_that_say_that_a_part_is_to_come_are_learned_about_on_their_own() -> None:

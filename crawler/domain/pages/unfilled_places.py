@@ -1,0 +1,107 @@
+"""Places of a page that its scripts are to fill, by what its markup says: nothing is there yet, and yet it is named.
+
+Such a place is a name in double braces (`{{ price }}`), an empty element of the page's own making (`<live-price>`), one
+with an attribute that HTML does not know (`x-text="price"`), an empty list or table body with a name, an empty element
+of text with data of its own (`<span data-sku="4">`), and one that a script in the page names by its id.
+
+Many of these stay empty: icons, marks for links, advertisements. So a few pages of a kind are tried, and what decides
+is whether the place was filled (`compare` in `domain/rendering/url_shapes.py`).
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+import re2
+from selectolax.lexbor import LexborNode
+
+from crawler.domain.pages.inert import runs
+from crawler.domain.pages.nodes import SCRIPT
+from crawler.domain.pages.tag_ids import TEXT, tag_ids
+
+MOST_ELEMENTS = 20_000
+"""Of a page, that are looked at."""
+MOST_SCRIPTS = 100
+MOST_CODE = 200_000
+"""Characters of them."""
+
+_OF_TEXT = "span b strong em p output time"
+_MORE_TEXT = f"{_OF_TEXT} td dd dt li h1 h2 h3 h4 h5 h6 blockquote q small"
+_LISTS = "ul ol dl table tbody output"
+_BOXES = "div section"
+_FILLED = f"{_MORE_TEXT} {_LISTS} {_BOXES} article aside main tr thead tfoot"
+# One pass over the bytes: elements of the page's own, whatever they have, and others with an attribute that may matter.
+_ATTRIBUTE = r"(?:id\s*=|[a-z]+[-:.@]|[@:][a-z])"
+_RARE = re2.compile(
+    r"\{\{\s*[\w$][^{}<>]{0,79}\}\}|(?i)<[a-z][a-z0-9]*-[a-z0-9-]*(?:\s[^<>]*)?>\s*</|"
+    rf"<(?:{_FILLED.replace(' ', '|')})\s(?:[^<>]*\s)?{_ATTRIBUTE}[^<>]*>\s*</".encode()
+)
+_BRACES = re.compile(r"\{\{\s*[\w$][^{}<>]{0,79}\}\}").search
+_NOT_OF_HTML = re.compile(r"(?!data-|aria-|xml)(?:[a-z]+[-:.@]|[@:][a-z])").match
+_OWN_NAME = re.compile(r"[a-z][a-z0-9]*-[a-z0-9-]*").fullmatch
+_NAMED = re.compile(r"""["'`#]([\w-]{3,80})(?=["'`\s])|\b(\w{3,80})\.(?:inner|text|append|replace|insert)""").findall
+_WITH_DATA, _WITH_ID, _LIST, _BOX, _KNOWN = map(tag_ids, (_OF_TEXT, _MORE_TEXT, _LISTS, _BOXES, _FILLED))
+_CONTENT = tag_ids("main article")
+_ABOVE = 60
+
+
+def may_have_places(markup: bytes) -> bool:
+    """Whether a page, in UTF-8, is worth the thorough look."""
+    return _RARE.search(markup) is not None
+
+
+def find_places(body: LexborNode) -> Iterator[tuple[str, LexborNode]]:
+    """Places that may be filled, with what to call them."""
+    ids: frozenset[str] | None = None
+    for node in islice(body.traverse(include_text=True), MOST_ELEMENTS):
+        tag = node.tag_id
+        if tag == TEXT:
+            if found := _BRACES(str(node.text_content or "")):
+                yield found[0], node
+        elif (tag in _KNOWN or "-" in str(node.tag)) and _is_empty(node):
+            name = _named_by_markup(node)
+            if not name and (given := node.attributes.get("id")):
+                ids = _ids_in_scripts(body) if ids is None else ids
+                name = _named_by_script(node, given) if given in ids else ""
+            if name:
+                yield name, node
+
+
+def _is_empty(node: LexborNode) -> bool:
+    child = node.child
+    return child is None or (child.next is None and child.tag_id == TEXT and not str(child.text_content or "").strip())
+
+
+def _named_by_markup(node: LexborNode) -> str:
+    name, tag, attributes = str(node.tag or ""), node.tag_id, node.attributes
+    if _OWN_NAME(name):
+        return name
+    if own := next(filter(_NOT_OF_HTML, attributes), ""):
+        return f"{name}[{own}]"
+    has_data = any(each.startswith("data-") and value for each, value in attributes.items())
+    if tag in _LIST and (has_data or attributes.get("id")):
+        return f"{name}#{attributes.get('id') or ''}"
+    return f"{name}[data]" if has_data and tag in _WITH_DATA else ""
+
+
+def _named_by_script(node: LexborNode, given: str) -> str:
+    """A box counts only inside the content: layers over the page and advertisements are boxes, too."""
+    counts = node.tag_id in _WITH_ID or (node.tag_id in _BOX and _is_in_content(node))
+    return f"#{given}" if counts else ""
+
+
+def _is_in_content(node: LexborNode) -> bool:
+    above = node.parent
+    for _ in range(_ABOVE):
+        if above is None:
+            return False
+        if above.tag_id in _CONTENT:
+            return True
+        above = above.parent
+    return False
+
+
+def _ids_in_scripts(body: LexborNode) -> frozenset[str]:
+    scripts = (node for node in body.traverse() if node.tag_id == SCRIPT and runs(node.attributes.get("type")))
+    code = "\n".join(node.text()[:MOST_CODE] for node in islice(scripts, MOST_SCRIPTS))[:MOST_CODE]
+    return frozenset(name for names in _NAMED(code) for name in names if name)
