@@ -4,7 +4,7 @@ Two looks in a row show it. Where one text came in place of some pages between t
 these pages. From then on it is a wall wherever it stands in place of a page. Nobody needs to understand its words.
 
 An edit, such as that some products are withdrawn, goes to and fro, too, while old copies of pages are served. But then
-no page showed it in the crawl before.
+no page showed it in the crawl before. And what stays on all pages that are looked at twice passes no more: it is told.
 """
 
 from collections import Counter
@@ -69,6 +69,20 @@ def seen_passing(looks: Sequence[Mapping[str, FilteredPage]], pages: Mapping[str
         if len(one.urls) + len(other.urls) >= FEWEST and text.is_like(more)
         if one.had_own_texts and other.had_own_texts and any(map(text.is_like, earlier))
     )[:MOST_TEXTS]
+
+
+def still_passing(texts: Texts, looks: Mapping[str, FilteredPage], pages: Mapping[str, FilteredPage]) -> Texts:
+    """Those that did not stay. `looks`: what differs between the two looks of this crawl."""
+    return tuple(one for one in texts if not _stays(one, looks, pages))
+
+
+def _stays(text: PassingText, looks: Mapping[str, FilteredPage], pages: Mapping[str, FilteredPage]) -> bool:
+    """Whether it stood in place of several pages at both looks, and of none at only one of them."""
+    seen = [look.texts for look in looks.values() if look.texts]
+    if any(text.is_in_place_of(one, side) for one in seen for side in (0, 1)):
+        return False
+    same = [texts for url, look in looks.items() if not look.edits and url in pages and (texts := pages[url].texts)]
+    return sum(text.is_in_place_of(one, 1) for one in same) >= FEWEST
 
 
 def with_passing_walls(pages: Mapping[str, FilteredPage], texts: Texts) -> dict[str, FilteredPage]:

@@ -36,8 +36,10 @@ class LooksAtPage:
         return len({tuple(page.lines_at(place)) for look in self._looks for page in look.pages}) <= 2
 
     def _varied_for_long(self, place: str) -> bool:
+        """In a box that shows texts in turn there is always one: a place that is gone may be in a page that is gone."""
         return self._are_far_apart and all(
-            look.first.lines_at(place) != look.second.lines_at(place) for look in self._looks
+            one and other and one != other
+            for one, other in ((look.first.lines_at(place), look.second.lines_at(place)) for look in self._looks)
         )
 
 

@@ -38,6 +38,7 @@ from crawler.domain.changes.passing_walls import (
     known,
     may_pass,
     seen_passing,
+    still_passing,
     together,
     with_passing_walls,
 )
@@ -233,9 +234,10 @@ class ApplyNoiseRules:
             pages = with_errors_of_the_site(pages, compared)
             pages = with_shared_walls(pages, compared, has_credentials=walled.has_credentials)
             if not further and may_pass(pages.values()):
-                passing = together(passing, self._passing(baseline, crawl, rules, pages, judge))
+                passing = self._passing(passing, baseline, crawl, rules, pages, judge)
             pages = with_passing_walls(pages, passing)
-            pages = {url: walled.stays(url, page) for url, page in pages.items()}
+            over = tuple(text for text in walled.passing if not any(map(text.is_like, passing)))
+            pages = {url: walled.stays(url, page, over) for url, page in pages.items()}
         if unread := [url for url in changes.changed if url not in met and url not in unjudged]:
             unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
         pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared, judge)
@@ -253,12 +255,18 @@ class ApplyNoiseRules:
         )
 
     def _passing(
-        self, baseline: CrawlJob, crawl: CrawlJob, rules: RuleSet, pages: Mapping[str, FilteredPage], judge: Judge
+        self,
+        texts: Texts,
+        baseline: CrawlJob,
+        crawl: CrawlJob,
+        rules: RuleSet,
+        pages: Mapping[str, FilteredPage],
+        judge: Judge,
     ) -> Texts:
-        """Texts that stood in place of pages in one of two looks in a row."""
+        """Texts that stood in place of pages in one of two looks in a row, and those known that still do so."""
         looks = (judge.each(weigh, self._second_looks(one.id), rules) for one in (baseline, crawl))
-        seen = [{pair.url: page for pair, page in found if isinstance(page, FilteredPage)} for found in looks]
-        return seen_passing(seen, pages)
+        before, now = ({pair.url: one for pair, one in seen if isinstance(one, FilteredPage)} for seen in looks)
+        return still_passing(together(texts, seen_passing([before, now], pages)), now, pages)
 
     def _between(self, baseline: CrawlJob, crawl: CrawlJob, urls: Sequence[str], further: int) -> Iterator[PagePair]:
         yield from self._pairs.between(crawl.id, baseline.id, urls, further=further) if urls else ()
@@ -366,9 +374,15 @@ class _Walled(NamedTuple):
         """URLs by how many versions further back they are compared."""
         return _by_steps(urls, self.steps, further)
 
-    def stays(self, url: str, page: FilteredPage) -> FilteredPage:
-        """A page that says what the wall said is behind it still, though others are not any more."""
-        return marked(page, self.known[url].wall) if url in self.steps and url in self.same else page
+    def stays(self, url: str, page: FilteredPage, over: Texts) -> FilteredPage:
+        """A page that says what the wall said is behind it still, though others are not any more.
+
+        `over`: texts that pass no more. They are what the page says now.
+        """
+        if url not in self.steps or url not in self.same:
+            return page
+        is_over = page.texts and any(text.is_in_place_of(page.texts, 1) for text in over)
+        return page if is_over else marked(page, self.known[url].wall)
 
 
 def _by_steps(urls: Iterable[str], steps: Mapping[str, int], further: int) -> list[tuple[int, list[str]]]:

@@ -7,6 +7,7 @@ from crawler.domain.changes.passing_walls import (
     as_record,
     known,
     seen_passing,
+    still_passing,
     together,
     with_passing_walls,
 )
@@ -82,3 +83,11 @@ def test_a_page_that_says_more_than_the_text_is_a_page() -> None:
     more = document("Tu privacidad", ASKED + "<p>The oak was cut down in the storm of last week, sadly.</p>")
     page = apply_noise_rules(article("oak"), more)
     assert with_passing_walls({"oak": page}, learned(framed=True))["oak"].wall is None
+
+
+def test_a_text_that_stays_where_pages_are_looked_at_twice_passes_no_more() -> None:
+    texts, pages = learned(framed=True), looks("pine pear lime", "", framed=True)
+    same = dict.fromkeys(pages, FilteredPage((), ()))
+    assert still_passing(texts, same, pages) == ()
+    assert still_passing(texts, {name: same[name] for name in ("pine", "pear")}, pages) == texts, "two are few"
+    assert still_passing(texts, same | looks("", "oak", framed=True), pages) == texts

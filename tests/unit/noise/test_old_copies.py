@@ -80,3 +80,10 @@ def test_so_are_two_texts_of_which_some_pages_had_the_one_first_and_others_the_o
     line = "<main><p class='box'>{}</p></main>"
     assert learned(line, "oono", "oono", "nnon", "nnon", old="Buy apples", new="Eat more pears", hours=1)
     assert not learned(line, "oono", "oono", "oono", "oono", old="Buy apples", new="Eat more pears", hours=1)
+
+
+def test_a_place_that_comes_and_goes_with_all_of_the_page_is_not_learned() -> None:
+    recalled = "<title>Recall</title><main><h1>Recall</h1><p>Bring it back.</p></main>"
+    product = "<title>Kettle</title><main><p class='price'>£12.00</p><p>It boils water.</p></main>"
+    menu = "<ul><li>Home</li></ul>{}"
+    assert not [rule for rule in learned(menu, "onno", old=product, new=recalled) if rule.place == "p.price"]
