@@ -9,7 +9,13 @@ from tests.integration.live_engine import Engine
 from tests.integration.noise.test_noise_rules import WORDS, told
 from tests.integration.raw_server import Request, response, serving
 
-SAYINGS = ("Well begun is half done.", "Still waters run deep.", "Better late than never.", "Many hands, light work.")
+SAYINGS = (
+    "Well begun is half done.",
+    "Still waters run deep.",
+    "Better late than never.",
+    "Many hands, light work.",
+    "All is well.",
+)
 
 
 @pytest.mark.further
@@ -21,7 +27,7 @@ def test_pages_of_sayings_silence_no_article_in_later_crawls_either(crawler: Eng
     def respond(_: object, request: Request) -> bytes:
         if request.path == "/robots.txt":
             return response(b"", "404 Not Found")
-        said = f"<p>{SAYINGS[next(turns) % 4]}</p>" if request.path in sayings else WORDS.format(request.path)
+        said = f"<p>{SAYINGS[next(turns) % 5]}</p>" if request.path in sayings else WORDS.format(request.path)
         body = f"<p>This is a page.</p><div id='content'>{text.get(request.path, said)}</div>"
         return response(page(*sayings, *articles, body=body).encode())
 
