@@ -12,6 +12,7 @@ from crawler.adapters.browser.chromium import find_chromium, install_chromium
 from crawler.adapters.browser.chromium_records import PROFILE_PREFIX, Record
 from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.adapters.browser.options import BrowserOptions
+from crawler.adapters.operating import live_workers
 from crawler.bootstrap import engine as engine_room
 from crawler.config import load_settings
 from tests.integration.browser.driving import VISIT_SECONDS, SharedBrowser, browser_fetcher, living
@@ -96,7 +97,10 @@ def engine_settings(chromium: Path, lane_browser: MakeBrowser, monkeypatch: pyte
 
 
 @pytest.fixture
-def two_lanes(crawler: Engine, crawl4ai: None) -> Iterator[TwoLanes]:
+def two_lanes(crawler: Engine, crawl4ai: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoLanes]:
+    """Its browser announces itself once, and stays there for as long as a test takes on a busy machine."""
+    for name in ("GONE_SECONDS", "KEPT_SECONDS"):
+        monkeypatch.setattr(live_workers, name, 600.0)
     engine = TwoLanes(crawler.tools)
     engine.tools.operating.live_workers.announce("renderer", ["render"])
     yield engine

@@ -146,7 +146,6 @@ def test_some_pages_show_whether_something_comes_by_now(two_lanes: TwoLanes) -> 
         crawl = two_lanes.crawl(site.url("/"), max_concurrent=1, render_rule={"compare_one_in": 2})
         for _ in range(2):
             _teach_that_nothing_comes(two_lanes, crawl)
-            two_lanes.tools.operating.live_workers.announce("renderer", ["render"])  # that was a while ago
             crawl = two_lanes.again(crawl, seconds=120)
     pages = two_lanes.rows("SELECT * FROM crawled_pages WHERE project_id = :id", id=crawl.project_id)
     notes = {page["normalized_url"]: page["crawl_method"] for page in pages if "/notes/" in page["url"]}
