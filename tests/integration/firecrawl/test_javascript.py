@@ -27,6 +27,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(SCRIPT, folder))
 
 
+@pytest.mark.long  # npm has to reach its registry
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_call_of_the_javascript_client(door: Door, shop: Site, script: Path) -> None:
