@@ -13,6 +13,9 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = ("tests/acceptance/stack/", "tests/integration/browser/", "tests/integration/dashboard/")
+LONGEST = "tests/integration/browser/"
+SECOND_HALF = LONGEST + "test_m"
+"""It takes longer than a process's part of all tests, so two of them share it, with a browser each."""
 
 
 class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]
@@ -28,7 +31,8 @@ class KeepTogether(LoadScopeScheduling):  # type: ignore[misc]
 
 def scope_of(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
-    return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+    folder = next((folder for folder in TOGETHER if file.startswith(folder)), None)
+    return SECOND_HALF if folder == LONGEST and file >= SECOND_HALF else folder or file
 
 
 _ALL_SLOW = re.compile(r"^pytestmark = (pytest\.mark\.slow$|\[pytest\.mark\.slow,)", re.MULTILINE)
@@ -68,4 +72,4 @@ def unasked_cases(items: Sequence[pytest.Item], markers: str) -> set[pytest.Item
 
 def long_ones_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Folders that stay together, then the other files as they are: an early long one delays the end least."""
-    return sorted(items, key=lambda item: scope_of(item.nodeid) not in TOGETHER)
+    return sorted(items, key=lambda item: not item.nodeid.startswith(TOGETHER))

@@ -15,9 +15,9 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 
 from crawler import telemetry
+from crawler.entrypoints.http.allowed_methods import methods_of_path
 from crawler.errors import CrawlerError, NotFound, RedisUnavailable, Unauthorized, Unavailable
 from crawler.redaction import redact
 
@@ -25,7 +25,6 @@ log = telemetry.logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _TOLD = ("crawl_id", "reason")
 """Details of an error that are sent to the caller. Others may quote messages of our servers."""
 HTTP_CODES = {
@@ -139,18 +138,8 @@ async def _http(request: Request, exc: Exception) -> JSONResponse:
     if code is None:
         return answer(exc.status_code, _title(exc.status_code), str(exc.detail), "http_error", headers)
     if exc.status_code == 405:
-        headers = {"Allow": ", ".join(_methods_of(request))}
+        headers = {"Allow": ", ".join(methods_of_path(request))}
     return http_problem(code, str(exc.detail) if exc.status_code == 413 else None, headers)
-
-
-def _methods_of(request: Request) -> list[str]:
-    """All methods of the request's path: each of them is a route of its own."""
-    found = [
-        method
-        for method in METHODS
-        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
-    ]
-    return [*found, "HEAD"] if "GET" in found else found
 
 
 async def _redis(_: Request, exc: Exception) -> JSONResponse:

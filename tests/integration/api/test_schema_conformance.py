@@ -96,7 +96,7 @@ def _follows(error: dict[str, str], errors: list[dict[str, str]]) -> bool:
 @pytest.mark.parametrize(
     ("mode", "examples"),
     [
-        (GenerationMode.NEGATIVE, 10),
+        (GenerationMode.NEGATIVE, 5),
         (GenerationMode.POSITIVE, 2),
         pytest.param(GenerationMode.NEGATIVE, 30, marks=pytest.mark.long),
         pytest.param(GenerationMode.POSITIVE, 10, marks=pytest.mark.long),

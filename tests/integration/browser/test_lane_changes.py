@@ -126,7 +126,7 @@ def test_an_edit_is_told_by_the_crawl_that_changes_the_lane(watch: Watch, garden
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lanes", ["blbll", "lblbb"])
+@pytest.mark.parametrize("lanes", ["blbll", pytest.param("lblbb", marks=pytest.mark.long)])
 def test_each_edit_and_revert_is_told_once_by_whichever_crawl_and_a_change_of_lane_is_none(
     watch: Watch, garden: Garden, lanes: str
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_crawl_that_ended_early_in_another_lane_hides_no_edit(watch: Watch, ga
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("has_wall", [False, True])
+@pytest.mark.parametrize("has_wall", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_kind_of_page_that_is_left_to_the_light_lane_hides_no_edit(two_lanes: TwoLanes, has_wall: bool) -> None:
     """What a browser shows of these pages is almost what the server sends, so the browser is soon spared."""
     words = dict.fromkeys((f"/tag/{n}" for n in range(6)), OLD)

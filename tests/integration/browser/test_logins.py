@@ -57,7 +57,10 @@ def test_pages_are_read_signed_in_and_the_session_is_kept(two_lanes: TwoLanes, s
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("ways", "signed_in"), [(("redirect", "401", "form"), ""), (("form",), "#hello")])
+@pytest.mark.parametrize(
+    ("ways", "signed_in"),
+    [(("redirect", "401", "form"), ""), pytest.param(("form",), "#hello", marks=pytest.mark.long)],
+)
 def test_a_session_that_is_over_is_renewed_however_the_site_says_so(
     two_lanes: TwoLanes, site: LoginSite, ways: tuple[str, ...], signed_in: str
 ) -> None:

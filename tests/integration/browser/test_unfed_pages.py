@@ -84,7 +84,15 @@ def crawl_text(two_lanes: TwoLanes, crawl: CrawlJob, path: str) -> str:
     return next(str(row["content_text"]) for row in rows if row["url"].endswith(path))
 
 
-@pytest.mark.parametrize("trouble", ["503 Busy", "401 Unauthorized", "closed", "silent"])
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "503 Busy",
+        "closed",
+        pytest.param("401 Unauthorized", marks=pytest.mark.long),
+        pytest.param("silent", marks=pytest.mark.long),
+    ],
+)
 def test_a_page_without_its_data_is_not_compared(two_lanes: TwoLanes, trouble: str) -> None:
     with shop() as (site, server):
         crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crawler import telemetry
 from crawler.entrypoints.dashboard.serving.render import is_part, page
+from crawler.entrypoints.http.allowed_methods import methods_of_path
 from crawler.errors import CrawlerError, RedisUnavailable, Unavailable
 from crawler.redaction import redact
 
@@ -41,7 +42,10 @@ async def _invalid(request: Request, _: Exception) -> Response:
 
 async def _http(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, HTTPException)
-    return shown(request, exc.status_code, _HTTP_WORDS.get(exc.status_code) or str(exc.detail))
+    answer = shown(request, exc.status_code, _HTTP_WORDS.get(exc.status_code) or str(exc.detail))
+    if exc.status_code == 405:
+        answer.headers["Allow"] = ", ".join(methods_of_path(request))
+    return answer
 
 
 async def _redis(request: Request, exc: Exception) -> Response:
