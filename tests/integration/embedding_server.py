@@ -5,10 +5,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.embedding_twin import DIMENSION, vector_of
+from tests.integration.threaded_server import ThreadedServer
 
 
 class EmbeddingServer:
@@ -78,7 +79,7 @@ def embedding_server() -> Iterator[EmbeddingServer]:
 
         def log_message(self, *_: Any) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadedServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

@@ -5,8 +5,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
+
+from tests.integration.threaded_server import ThreadedServer
 
 
 class Received(NamedTuple):
@@ -52,7 +54,7 @@ def receiving() -> Iterator[Receiver]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadedServer(("127.0.0.1", 0), Handler)
     receiver = Receiver(f"http://127.0.0.1:{server.server_address[1]}/hook")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
 
 import requests
@@ -13,6 +13,7 @@ import uvicorn
 from crawler.bootstrap import App
 from crawler.entrypoints.api.live.protocol import LiveProtocol
 from tests.integration.shared_app import shared_app
+from tests.integration.threaded_server import ThreadedServer
 
 
 @contextmanager
@@ -125,7 +126,7 @@ def cut_off(handler: _Handler) -> None:
 
 @contextmanager
 def door_before(service: str) -> Iterator[Door]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server = ThreadedServer(("127.0.0.1", 0), _Handler)
     door = Door(service, f"http://127.0.0.1:{server.server_address[1]}")
     server.RequestHandlerClass = type("Handler", (_Handler,), {"door": door})
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

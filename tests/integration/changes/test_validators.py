@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from crawler.domain.engine.conditional import ASKED_ANEW, is_asked_anew
 from tests.integration.changes.test_known_pages import paths, told
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
+from tests.integration.threaded_server import ThreadedServer
 from tests.site.client import Site
 
 ARTICLES = [f"/article-{number}" for number in range(12)]
@@ -76,7 +77,7 @@ def test_each_crawl_asks_for_other_pages_without_conditions() -> None:
 @contextmanager
 def folder_served(folder: Path) -> Iterator[str]:
     """Files with a date and no ETag. As many servers do, it calls the same what is not younger than that date."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
+    with ThreadedServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder))) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"

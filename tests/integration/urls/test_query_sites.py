@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Thread
 from urllib.parse import parse_qsl, urlsplit
 
@@ -16,6 +16,7 @@ from crawler.domain.crawls.learned_params import ParamRole
 from crawler.handlers.engine.fill_frontier import FillFrontier
 from tests.integration.handmade import page
 from tests.integration.live_engine import Engine
+from tests.integration.threaded_server import ThreadedServer
 
 Answer = Callable[[str, dict[str, str]], str | None]
 FRAME = "<p>The society of the old harbour, founded long ago</p>"
@@ -58,7 +59,7 @@ def served(answer: Answer) -> Iterator[tuple[str, list[str]]]:
 
         def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - its name there
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadedServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
