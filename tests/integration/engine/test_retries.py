@@ -16,6 +16,7 @@ from tests.databases import MakeDatabase
 from tests.integration.handmade import lay
 from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
+from tests.site.log import READ_LATE_SECONDS
 
 LOST = ["/x/reset", "/x/hang", "/x/cut/10"]
 
@@ -97,12 +98,12 @@ def test_a_url_answered_429_five_times_is_rate_limited(tried: Tried) -> None:
 
 def test_each_429_doubles_the_hosts_gap(tried: Tried) -> None:
     waits = [later - earlier for earlier, later in pairwise(tried.moments("/busy"))]
-    assert all(wait >= gap for wait, gap in zip(waits, (1, 2, 4, 8), strict=True)), waits
+    assert all(wait >= gap - READ_LATE_SECONDS for wait, gap in zip(waits, (1, 2, 4, 8), strict=True)), waits
 
 
 def test_a_host_that_blocks_us_slows_down_nobody_else(tried: Tried) -> None:
     others = [tried.moments(f"/other/{n}")[0] for n in range(10)]
-    assert max(others) - tried.moments("/busy")[0] < 2
+    assert max(others) < tried.moments("/busy")[3], "they were asked while that host was waited for"
     assert tried.crawl.status is CrawlStatus.COMPLETED
     assert tried.crawler.tools.frontier.host(f"127.0.0.3:{tried.site.port}").learned_ms == 0
 
