@@ -18,6 +18,7 @@ from crawler.adapters.browser.start_failures import BrowserTrouble
 from crawler.adapters.frontier.frontier_shard import FrontierShard
 from crawler.adapters.frontier.redis_connection import check_redis
 from crawler.adapters.frontier.sharded_frontier import ShardedFrontier
+from crawler.adapters.objects.object_store import ObjectStore
 from crawler.adapters.operating.live_workers import RENDER, WorkerState
 from crawler.adapters.operating.queues import QUEUES
 from crawler.adapters.postgres.database import transaction
@@ -66,6 +67,8 @@ def diagnose(tools: App, *, fix: bool = False, start_browser: bool = True) -> li
     ]
     if len(tools.frontier_redis) > 1:
         checks.append(("frontier", lambda: _shards(tools)))
+    if start_browser and (objects := tools.objects):  # not where it is polled: it writes
+        checks.append(("storage", lambda: _storage(objects)))
     found = _look(checks)
     browser = browser_here(tools.settings) if start_browser else _browser_of_workers(tools, found)
     # Runtime settings are stored in Postgres; without its tables the environment's values hold.
@@ -193,6 +196,11 @@ def _shards(tools: App) -> str:
 def _broker(tools: App) -> str:
     tools.hints.ping()
     return f"The Celery broker at {redact(tools.settings.broker)} answers."
+
+
+def _storage(objects: ObjectStore) -> str:
+    objects.try_to_write()
+    return f"The object storage at {objects.url} keeps what it is given."
 
 
 def browser_here(settings: Settings) -> Check:

@@ -226,6 +226,9 @@ class Transfer:
             many = self._interim > MAX_INTERIM_ANSWERS
             return self._cut("There are too many interim answers.") if many else None
         self.head_at = time()
+        if status == 407 and self.options.proxy:
+            self._status = status
+            return self._stop(Reason.CONNECT, "The proxy asks for another login.")  # the site has none to ask for
         self._status, self._version, self._headers = status, version, headers
         self._content_type = headers.get("content-type", "")
         is_good = 200 <= status < 300
@@ -308,7 +311,9 @@ class Transfer:
 
     def _hung_in_handshake(self) -> bool:
         connected = self.curl.getinfo(pycurl.CONNECT_TIME_T) > 0
-        return self.target.scheme == "https" and not self._sent and connected
+        asked_http = self.options.proxy and not self.options.proxy.startswith("socks")
+        tunnelled = not asked_http or self.curl.getinfo(pycurl.HTTP_CONNECTCODE) > 0
+        return self.target.scheme == "https" and not self._sent and connected and tunnelled
 
     def result(self, now: float, failure: Reason | None = None, error: str = "") -> FetchResult:
         """The result for the caller; the handle is then free for another request."""

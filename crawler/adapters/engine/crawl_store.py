@@ -37,7 +37,15 @@ from crawler.adapters.postgres.database import transaction
 from crawler.domain import judging
 from crawler.domain.changes.feed import feed_counts
 from crawler.domain.changes.listed_summary import UNLISTED, short_changes
-from crawler.domain.crawls.crawl import COMPARISON_FAILED, FRONT_CRAWLS, FRONT_SECONDS, STORED, CrawlJob, CrawlStatus
+from crawler.domain.crawls.crawl import (
+    COMPARISON_FAILED,
+    FRONT_CRAWLS,
+    FRONT_SECONDS,
+    STORED,
+    CrawlJob,
+    CrawlStatus,
+    CrawlType,
+)
 from crawler.domain.crawls.project import SINGLE_PAGES_ID
 from crawler.domain.engine.ledger import Found
 from crawler.domain.ids import ids_that_begin
@@ -365,13 +373,16 @@ class CrawlStore:
         return _crawl(row)
 
     def earlier_crawls(self, crawl: CrawlJob, limit: int = 50) -> list[CrawlJob]:
-        """Completed crawls of the same project and seed whose URLs are still kept, newest first; changes are counts."""
+        """Completed crawls of the same project and seed whose URLs are still kept, newest first; changes are counts.
+
+        Without those of given URLs: there may be many more than `limit` of them, and nothing is compared with one.
+        """
         c = t.crawl_jobs.c
         urls = t.crawl_urls.c
         query = (
             select(*_LISTED_COLUMNS)
             .where(c.project_id == crawl.project_id, c.seed_url == crawl.seed_url, c.id < crawl.id)
-            .where(c.status == CrawlStatus.COMPLETED, ~c.from_queue)
+            .where(c.status == CrawlStatus.COMPLETED, ~c.from_queue, c.crawl_type != CrawlType.FETCH_ONLY)
             .where(select(urls.normalized_url).where(urls.crawl_job_id == c.id).exists())
             .order_by(c.id.desc())
             .limit(limit)

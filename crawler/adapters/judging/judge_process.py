@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import psutil
+
 from crawler import telemetry
 from crawler.adapters.judging.judge_child import BORN, CRASHED, DIED, DONE, HEAD, LARGE, RAISED
 from crawler.errors import JudgesBusy
@@ -59,7 +61,7 @@ class JudgeProcess:
         """One answer for each item, in order; after one that ended the process, no more.
 
         `shared`: the function and what it is given besides the item, pickled. `look` is told now and then how many
-        seconds the present item has taken so far, and may raise.
+        seconds of CPU time the present item has taken so far, and may raise.
         """
         child = self._ready()
         self._is_asked = True
@@ -85,7 +87,7 @@ class JudgeProcess:
         try:
             with suppress(ProcessLookupError):
                 os.kill(self._fork, signal.SIGKILL)
-            while _receive(child, ABANDON_SECONDS, lambda _: None)[0][0] != DIED:
+            while _receive(child, ABANDON_SECONDS)[0][0] != DIED:
                 pass  # what it had answered meanwhile
             self._wait_for_fork(child)
         except Exception:  # noqa: BLE001 - half an answer may read as anything
@@ -101,7 +103,7 @@ class JudgeProcess:
 
     def _answer(self, child: "subprocess.Popen[bytes]", seconds: float, look: Callable[[float], None]) -> Answer:
         try:
-            (kind, found), used = _receive(child, WAIT_FACTOR * seconds + WAIT_SECONDS, look)
+            (kind, found), used = _receive(child, WAIT_FACTOR * seconds + WAIT_SECONDS, self._looks(look))
         except (EOFError, TimeoutError) as exc:
             self.close()
             return Answer(DIED, seconds) if isinstance(exc, TimeoutError) else Answer(LOST, 0.0)
@@ -114,6 +116,11 @@ class JudgeProcess:
         log.warning("judge_lost", signal=found)
         self.close()  # who knows what is left in the pipes
         return Answer(LOST, 0.0)
+
+    def _looks(self, look: Callable[[float], None]) -> Callable[[], None]:
+        """Not the time that we wait: on a busy machine a small page may wait for a processor for long."""
+        before = _cpu_seconds(self._fork)
+        return lambda: look(max(0.0, _cpu_seconds(self._fork) - before))
 
     def _ready(self) -> "subprocess.Popen[bytes]":
         child = self._child
@@ -146,8 +153,17 @@ class JudgeProcess:
         return child
 
     def _wait_for_fork(self, child: "subprocess.Popen[bytes]") -> None:
-        (kind, self._fork), _ = _receive(child, START_SECONDS, lambda _: None)
+        (kind, self._fork), _ = _receive(child, START_SECONDS)
         assert kind == BORN
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has used so far; of one that is gone, nothing."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
 
 
 def _send(child: "subprocess.Popen[bytes]", message: bytes) -> None:
@@ -159,7 +175,7 @@ def _send(child: "subprocess.Popen[bytes]", message: bytes) -> None:
 
 
 def _receive(
-    child: "subprocess.Popen[bytes]", seconds: float, look: Callable[[float], None]
+    child: "subprocess.Popen[bytes]", seconds: float, look: Callable[[], None] = lambda: None
 ) -> tuple[tuple[str, Any], float]:
     began = time.monotonic()
     length, used = HEAD.unpack(_exactly(child, HEAD.size, began, seconds, look))
@@ -167,7 +183,7 @@ def _receive(
 
 
 def _exactly(
-    child: "subprocess.Popen[bytes]", size: int, began: float, seconds: float, look: Callable[[float], None]
+    child: "subprocess.Popen[bytes]", size: int, began: float, seconds: float, look: Callable[[], None]
 ) -> bytes:
     assert child.stdout is not None
     data = bytearray()
@@ -178,7 +194,7 @@ def _exactly(
             if gone > seconds:
                 raise TimeoutError
             if not waiting.select(min(LOOK_SECONDS, seconds - gone)):
-                look(time.monotonic() - began)
+                look()
                 continue
             piece = os.read(child.stdout.fileno(), min(size - len(data), 1 << 20))
             if not piece:

@@ -11,7 +11,7 @@ from celery import Celery, chain
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS, durable_queue
-from crawler.adapters.operating.queues import ALL, LANE_QUEUE, LATER, OWN_ROUTES, ROUTES
+from crawler.adapters.operating.queues import ALL, LANE_QUEUE, LATER, OWN, OWN_ROUTES, ROUTES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -83,7 +83,7 @@ class CeleryQueue:
         countdown = min(countdown_seconds, LONGEST_COUNTDOWN_SECONDS)
         # An old hint is worthless: the work it pointed at has been done or hinted again.
         message = {"lane": lane.value}
-        self._send("crawler.fetch", message, LANE_QUEUE[lane], countdown=countdown, expires=countdown + 120)
+        self._send("crawler.fetch", message, OWN[LANE_QUEUE[lane]], countdown=countdown, expires=countdown + 120)
 
     def finish_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         task = "crawler.finish_crawl"

@@ -10,6 +10,8 @@ OWN = {
     "compare": "own_compare",
     "notify": "own_notify",
     "ingest": "own_ingest",
+    "fetch": "own_fetch",
+    "render": "own_render",
 }
 """Beside queues that anybody may send to, those of our own messages. Workers take from both in turn, so nobody who
 sends a great many can hold up the crawls of others. Every worker on the queue for others is on ours, too."""

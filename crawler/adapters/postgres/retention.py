@@ -50,7 +50,8 @@ class Retention(NamedTuple):
     keep_versions: int
     """Newest versions of a page that are kept; 0 keeps all."""
     keep_crawl_days: int
-    """Days after which a crawl's URL list is deleted; 0 keeps all. Each project's last two crawls stay comparable."""
+    """Days after which a crawl's URL list is deleted; 0 keeps all. A project's last two crawls stay, and the last two
+    that the next one may be compared with."""
 
 
 class Pruned(NamedTuple):
@@ -249,13 +250,24 @@ NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
 """
 _LOCK_UNUSED = f"SELECT id FROM snapshots s WHERE id > :after AND id <= :last AND {_UNUSED} FOR UPDATE SKIP LOCKED"
 _DELETE_UNUSED = f"DELETE FROM snapshots s WHERE id = ANY(CAST(:ids AS uuid[])) AND {_UNUSED}"
+# Crawls that a later one may be compared with (`choose_baseline` in `domain/changes/baseline.py`) are counted
+# by themselves: however many single pages were fetched since, and whatever failed. So are those that saw enough of
+# the site.
 _OLD_CRAWLS = """
 SELECT id, urls FROM (
-    SELECT id, total_discovered AS urls, completed_at,
-        row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age
-    FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
+    SELECT id, urls, completed_at, comparable, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age,
+        row_number() OVER (PARTITION BY project_id, comparable, saw_little ORDER BY id DESC) AS age_among_such
+    FROM (
+        SELECT id, project_id, total_discovered AS urls, completed_at,
+            status = 'completed' AND crawl_type <> 'fetch_only' AND NOT from_queue
+                AND coalesce(end_reason IN ('exhausted', 'max_pages'), false)
+                AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
+                AND NOT coalesce(stats ? 'comparison_failed', false) AS comparable,
+            coalesce(change_summary -> 'coverage' -> 'failing' = 'true', false) AS saw_little
+        FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
+    ) ended
 ) c
-WHERE age > 2 AND completed_at < :before
+WHERE age > 2 AND NOT (comparable AND age_among_such <= 2) AND completed_at < :before
 """
 _CRAWLS_BETWEEN = "SELECT id, total_discovered AS urls FROM crawl_jobs WHERE id >= :low AND id < :high"
 _COUNTS = f"""

@@ -94,5 +94,5 @@ def _all_over(stack: Stack, project_id: UUID) -> bool:
 
 def _nothing_in_redis(stack: Stack) -> None:
     with stack.servers.redis(1) as redis:
-        queues = [name for name in ("coordinator", "fetch") if redis.exists(name)]
+        queues = [name for name in ("coordinator", "control", "fetch", "own_fetch") if redis.exists(name)]
     assert not queues, f"{queues} are in Redis"

@@ -32,7 +32,7 @@ def lost_hint(arena: Arena) -> None:
     arena.start()
     time.sleep(2)  # Redis hands the messages to sockets nobody reads
     with stack.servers.redis(1) as broker:
-        left = sum(broker.llen(queue) for queue in ("coordinator", "fetch"))
+        left = sum(broker.llen(queue) for queue in ("control", "own_fetch"))
     arena.note(f"{left} messages left in the broker")
     for main in mains:
         with suppress(psutil.NoSuchProcess):

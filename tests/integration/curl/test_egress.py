@@ -287,6 +287,26 @@ def test_a_proxy_is_asked_for_public_targets_although_it_lives_on_an_inner_addre
     assert proxy.requests[0].headers["proxy-authorization"].startswith("Basic ")
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_refuses_the_login_is_no_answer_of_the_site(scheme: str) -> None:
+    refusal = response(b"", "407 Proxy Authentication Required", 'Proxy-Authenticate: Basic realm="x"')
+    with (
+        serving(lambda _stream, _request: refusal) as proxy,
+        loopback_fetcher(proxy=proxy_url(proxy), resolve={"out.test": [PUBLIC]}) as fetcher,
+    ):
+        result = fetch(fetcher, f"{scheme}://out.test/")
+    assert result.failure is Reason.CONNECT
+    assert result.error
+
+
+def test_a_proxy_that_never_opens_the_tunnel_is_no_fault_of_the_sites_tls() -> None:
+    with (
+        serving(lambda _stream, _request: time.sleep(2)) as proxy,
+        loopback_fetcher(proxy=proxy_url(proxy), resolve={"out.test": [PUBLIC]}, timeout_seconds=0.5) as fetcher,
+    ):
+        assert fetch(fetcher, "https://out.test/").failure is Reason.TIMEOUT
+
+
 def test_a_proxy_that_is_down_is_a_connect_failure_without_its_password() -> None:
     with serving(answering_proxy) as proxy:
         url = proxy_url(proxy)

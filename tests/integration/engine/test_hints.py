@@ -85,7 +85,7 @@ def test_a_wake_up_is_never_sent_for_more_than_a_minute_ahead(crawler: Engine, r
     queue = CeleryQueue(make_celery(crawler.tools.settings))
     queue.fetch(Lane.HTTP, 3600)
     with Redis.from_url(crawler.tools.settings.redis_database(1)) as broker:
-        (message,) = broker.lrange("fetch", 0, -1)
+        (message,) = broker.lrange("own_fetch", 0, -1)
     headers = json.loads(message)["headers"]
     ahead = datetime.fromisoformat(headers["eta"]) - datetime.now(UTC)
     assert 55 <= ahead.total_seconds() <= 60
@@ -162,6 +162,13 @@ def test_a_start_goes_to_the_queue_of_those_who_wait_or_behind(crawler: Engine, 
             "control_later": 0,
             queue: 1,
         }
+
+
+@pytest.mark.parametrize("lane", list(Lane))
+def test_our_hints_to_fetch_wait_behind_no_messages_of_other_services(crawler: Engine, lane: Lane) -> None:
+    CeleryQueue(make_celery(crawler.tools.settings)).fetch(lane)
+    with Redis.from_url(crawler.tools.settings.redis_database(1)) as broker:
+        assert broker.llen({Lane.HTTP: "own_fetch", Lane.BROWSER: "own_render"}[lane]) == 1
 
 
 @pytest.mark.parametrize("later", [False, True])

@@ -120,7 +120,7 @@ def test_who_waits_is_asked_meanwhile_and_may_end_it(pool: JudgePool) -> None:
         ((_, before),) = judge.each(chores.pids, [0], None)
     began = time.monotonic()
     with pytest.raises(Enough), pool.open(Limits(page_seconds=20, total_seconds=60), look) as judge:
-        list(judge.each(chores.sleep, [0.0, 10.0, 0.0], None))
+        list(judge.each(chores.never_end, [0, 1, 2], 1))
     assert time.monotonic() - began < 8
     with pool.open(LIMITS) as judge:
         assert judge.one(chores.double, 2, 2) == 4
@@ -129,6 +129,14 @@ def test_who_waits_is_asked_meanwhile_and_may_end_it(pool: JudgePool) -> None:
     assert not isinstance(after, Unjudged)
     assert before[0] != after[0]
     assert before[1] == after[1], "nothing was imported again"
+
+
+def test_who_waits_is_told_of_time_that_was_used_not_of_time_that_passed(pool: JudgePool) -> None:
+    told = [0.0]
+    with pool.open(Limits(page_seconds=20, total_seconds=60), told.append) as judge:
+        list(judge.each(chores.sleep, [0.0, 0.7], None))
+    assert len(told) > 3, "it was asked meanwhile"
+    assert max(told) < 0.3
 
 
 @pytest.mark.slow

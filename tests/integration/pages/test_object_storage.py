@@ -1,6 +1,7 @@
 """Pages in object storage or in a directory: everything that reads them goes on as if they were in Postgres."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from crawler.domain.engine import snapshots
 from crawler.domain.engine.ledger import Picture
 from crawler.entrypoints.cli.app import cli
 from crawler.entrypoints.cli.error_exit import exit_status
+from crawler.entrypoints.doctor import Check, diagnose
 from crawler.errors import Invalid, NotFound, SettingsError, Unavailable
 from tests.chaos.rabbit import free_ports
 from tests.integration.handmade import lay, page
@@ -70,6 +72,22 @@ def answers(port: int) -> bool:
 @pytest.fixture
 def engine_settings(url: str) -> dict[str, object]:
     return {"snapshot_url": url}
+
+
+@pytest.mark.parametrize("url", ["directory"], indirect=True)
+def test_the_doctor_tells_of_a_storage_that_keeps_nothing(
+    crawler: Engine, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Check("browser", ok=True, message="It is not looked at.")
+    monkeypatch.setattr("crawler.entrypoints.doctor.browser_here", lambda _: here)
+    (found,) = (check for check in diagnose(crawler.tools) if check.name == "storage")
+    assert found.ok
+    assert url in found.message
+    shutil.rmtree(tmp_path / "pages")
+    (tmp_path / "pages").write_text("no directory")
+    (found,) = (check for check in diagnose(crawler.tools) if check.name == "storage")
+    assert not found.ok
+    assert not any(check.name == "storage" for check in diagnose(crawler.tools, start_browser=False))
 
 
 def places(crawler: Engine) -> set[bytes]:

@@ -56,6 +56,30 @@ def test_only_what_is_older_than_it_is_kept_goes(
     assert again.change_summary["summary"]["unchanged_pages"] == again.pages_crawled
 
 
+@pytest.mark.parametrize("since", ["single pages", pytest.param("cancelled crawls", marks=pytest.mark.further)])
+def test_the_crawl_that_the_next_one_is_compared_with_stays(crawler: Engine, site: Site, since: str) -> None:
+    first = crawler.crawl(site.url(), max_pages=3)
+    project = crawler.tools.store.get_project(first.project_id)
+    for _ in range(2):
+        if since == "single pages":
+            crawler.run(crawler.start(project, urls=(site.url(),)))
+        else:
+            crawler.tools.crawls.control.cancel(crawler.start(project).id)
+    site.edit("/", append="something quite new")
+    Pruner(crawler.tools.database, EVERYTHING)(crawler.tools.clock() + timedelta(days=2))
+    again = crawler.again(first)
+    assert again.change_summary is not None
+    assert again.change_summary["summary"]["changed_pages"] == 1
+
+
+def test_no_number_of_single_pages_hides_the_crawl_to_compare_with(crawler: Engine, site: Site) -> None:
+    first = crawler.crawl(site.url(), max_pages=3)
+    project = crawler.tools.store.get_project(first.project_id)
+    crawler.run(crawler.start(project, urls=(site.url(),)))
+    again = crawler.start(project)
+    assert [each.id for each in crawler.tools.store.earlier_crawls(again, limit=1)] == [first.id]
+
+
 def test_a_crawl_that_writes_and_a_prune_do_not_wait_for_each_other(crawler: Engine) -> None:
     prune, now = Pruner(crawler.tools.database, EVERYTHING), crawler.tools.clock()
     known, new = (snapshot(body, "text/html", now) for body in (b"known", b"new"))

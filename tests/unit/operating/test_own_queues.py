@@ -4,7 +4,7 @@ import pytest
 from celery import Celery
 
 from crawler.adapters.operating.celery_app import make_celery
-from crawler.adapters.operating.queues import LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
+from crawler.adapters.operating.queues import LANE_QUEUE, LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
 from crawler.config import load_settings
 from workers.own_queues import take_own_queues
 
@@ -17,7 +17,7 @@ def a_worker_on(*queues: str) -> Celery:
 
 
 def test_no_task_of_ours_goes_through_a_queue_that_others_send_it_to() -> None:
-    assert set(ROUTES.values()) == OWN.keys()
+    assert {*ROUTES.values(), *LANE_QUEUE.values()} == OWN.keys()
     assert not set(OWN_ROUTES.values()) & set(QUEUES)
 
 
@@ -33,4 +33,5 @@ def test_whoever_takes_messages_of_others_takes_ours(queue: str) -> None:
 
 
 def test_fetchers_take_nothing_else() -> None:
-    assert a_worker_on("fetch", "render").amqp.queues.consume_from.keys() == {"fetch", "render"}
+    taken = a_worker_on("fetch", "render").amqp.queues.consume_from.keys()
+    assert taken == {"fetch", "own_fetch", "render", "own_render"}
