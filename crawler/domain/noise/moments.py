@@ -62,10 +62,14 @@ _A_TIME = re.compile(
     r"(?:(?::|\s?[分분]\s?)(?P<second>\d{1,2}))?(?:[.,]\d+)?(?:\s?(?P<late>[ap])\.?m\b)?",
     re.IGNORECASE,
 )
+_A_MONTH = re.compile(
+    rf"\W*(?P<month>{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\W*(?P<year>(?:19|20)\d{{2}})?\W*"
+).fullmatch
 _COMPACT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})Z?)?", re.IGNORECASE).fullmatch
 _EPOCH = re.compile(r"(1\d{9})(?:\d{3})?").fullmatch
 _DAYS = range(1, 32)
 _YEARS = range(1000, 9000)
+_LONGEST_MONTH = 40
 LONGEST = 120
 """Characters of a moment. What is longer is a list of them, which says nothing about one."""
 
@@ -105,6 +109,12 @@ def read_moment(text: str, years: Iterable[int] = ()) -> Shown:
     if found is None:
         return Shown(tuple(dates_in(text, years)))
     return Shown(tuple(dates_in(text, years)), _time_of_day(found), 1 if found["second"] else 60)
+
+
+def month_in(line: str) -> tuple[int | None, int] | None:
+    """The year, if it is there, and the number of the month that is all a line names: `November 2026`, `« Oct`."""
+    found = _A_MONTH(line.lower()) if len(line) <= _LONGEST_MONTH else None
+    return (int(found["year"]) if found["year"] else None, _NUMBERS[found["month"]]) if found else None
 
 
 def times_in(moment: str) -> list[int]:

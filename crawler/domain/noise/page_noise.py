@@ -15,6 +15,7 @@ from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import line_words
 from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worded
+from crawler.domain.noise.month_calendars import without_month_calendar
 from crawler.domain.noise.moving_values import (
     LONGEST_LINE,
     ValueChange,
@@ -33,6 +34,7 @@ from crawler.domain.noise.torn_items import exchanged
 NO_RULES = RuleSet()
 UNKNOWN = Moments()
 REVISION = "link to a revision"
+CALENDAR = "calendar of the month"
 MOST_LEFT, MOST_LEFT_CHARACTERS = 1_000, 200_000
 """Edits that are no noise; the page changed in any case, and further ones are not weighed."""
 MOST_WEIGHED, MOST_WEIGHED_CHARACTERS = 20_000, 500_000
@@ -130,7 +132,7 @@ class _NoiseFilter:
             left = self._left(diff_blocks(old.without(loose), new.without(loose), but_for_moments))
             left += self._left(self._came_and_went(loose))
         left += self._not_noise(self._exchanged({edit.place for edit in edits}))
-        left = self._without_restyled_ages(left)
+        left = self._without_month_calendar(self._without_restyled_ages(left))
         if STAMP in self.used:
             left = self._without_revisions(left)
         weighed = left[:MOST_LEFT] if not self._unweighed else []
@@ -144,6 +146,14 @@ class _NoiseFilter:
         left = without_restyled_ages(edits, self._pages, self._moments)
         if len(left) < len(edits):
             self.used.append(AGE)
+        return left
+
+    def _without_month_calendar(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+        if self._unweighed:
+            return edits
+        left = without_month_calendar(edits, self._pages, self._moments)
+        if len(left) < len(edits):
+            self.used.append(CALENDAR)
         return left
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
