@@ -14,11 +14,11 @@ from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.changes.told_meanwhile import TEMPLATE
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.judging import Bound
-from crawler.domain.noise.clock_lines import without_clock_lines
+from crawler.domain.noise.clock_lines import clock_key, without_clock_lines
 from crawler.domain.noise.learned_rule import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.priced_values import random_values
-from crawler.domain.noise.template_changes import Collapsed, TemplateChange, collapse
+from crawler.domain.noise.template_changes import Collapsed, LineKey, TemplateChange, collapse
 
 MOST_EDITS = 200
 """Edits of one page that are compared with those of other pages; a page with more changed in any case."""
@@ -26,6 +26,8 @@ MOST_CHARACTERS = 100_000
 """Characters in the edits of one page; with more it changed in any case. Lines are compared whole."""
 MOST_LISTED = 1000
 """Quiet pages that are named in a summary; all are counted."""
+MOST_CLOCKS = 100
+"""Lines that run with the clock which a summary names."""
 MOST_RULES = 5
 MOST_EXAMPLES = 5
 
@@ -58,6 +60,8 @@ class FilteredChanges(NamedTuple):
     """Places that differed and are masked whole, or in all their numbers."""
     passing: passing_walls.Texts = ()
     """Texts that some requests get in place of pages, and others not."""
+    clock_lines: Sequence[LineKey] = ()
+    """Lines on changed pages that ran with the clock, as other pages or earlier versions showed."""
 
     @property
     def standing(self) -> dict[str, Wall]:
@@ -85,6 +89,7 @@ class FilteredChanges(NamedTuple):
             **new_walls.as_record(self.only_walls),
             **passing_walls.as_record(self.passing),
             "left_out_places": [one.as_record() for one in self.left_out],
+            "clock_lines": [list(line) for line in self.clock_lines],
             "by_hash_pages": len(self.by_hash),
             "by_hash": [{"url": url, "reason": self.by_hash[url].value} for url in sorted(self.by_hash)[:MOST_LISTED]],
         }
@@ -151,15 +156,18 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
         if not left
     }
     passed = frozenset(url for url, page in filtered.items() if page.wall and page.passed)
+    changed = _without_noise(changes, set(quiet), set(walls))
+    ran = {key for url in changed.changed if url in filtered for edit in filtered[url].ran if (key := clock_key(edit))}
     words = {url: texts.sides[1].words for url in walls if url not in passed and (texts := filtered[url].texts)}
     return FilteredChanges(
-        _without_noise(changes, set(quiet), set(walls)),
+        changed,
         quiet,
         walls,
         found.template,
         found.edited,
         passed,
         wall_words=dict(sorted(words.items())[: new_walls.MOST_WALLS]),
+        clock_lines=sorted(ran)[:MOST_CLOCKS],
     )
 
 

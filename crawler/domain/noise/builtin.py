@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 from crawler.domain.noise.ages import is_age, same_day, same_instant
-from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows
+from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows, names_week
 from crawler.domain.noise.counted_time import counts_time
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 from crawler.domain.noise.stamps import moved_stamp
@@ -69,6 +69,8 @@ def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
     """Whether a value seems to be that of its fetch. Other pages or earlier versions must confirm it."""
     at = moments.old, moments.new
     if at[0] and at[1] and (counts_days(change, at[0], at[1]) or counts_time(change, at[0], at[1])):
+        return True
+    if at[0] and at[1] and names_week(change, at[0], at[1]) and not _is_appointed(change.around):
         return True
     return _follows(change, moments) is not Follows.NOT
 

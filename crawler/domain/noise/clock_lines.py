@@ -94,6 +94,7 @@ def without_lines(page: FilteredPage, lines: Iterable[LineKey], key_of: KeyOf | 
     return page._replace(
         edits=tuple(edit for edit in page.edits if edit not in gone),
         clock=tuple(edit for edit in page.clock if edit not in gone),
+        ran=(*page.ran, *(edit for edit in page.clock if edit in gone)),
         rules=tuple(dict.fromkeys((*page.rules, OF_FETCH))),
     )
 

@@ -32,6 +32,10 @@ _OF_DAYS = re.compile(
     r"# (?:days?|tagen?|jours?|días?|giorni|dias|dagen|dagar|dager|dage|dni|дн\w+|дней)\b|#\s?(?:日|天|일)"
     r"|\b(?:days|tage|jours|días|giorni|dias|dagen|dagar|dni)\b[^#]{0,100}#"
 )
+_OF_WEEK = re.compile(
+    r"\b(?:(?:calendar |iso )?week|kalenderwoche|kw|semaine|semana|settimana|vecka|uke|uge|viikko|tydzień|týden|"
+    r"неделя|hafta)(?: (?:no\.?|nr\.?|n°))?[:.]? ?#|第?#\s?[週周주]"
+)
 _WHOLE = re.compile(r"\d{1,6}").fullmatch
 
 
@@ -80,6 +84,24 @@ def counts_days(change: ValueChange, old_at: datetime, new_at: datetime) -> bool
     days, rest = divmod(new_at - old_at, _DAY)
     moved = abs(int(change.new) - int(change.old))
     return moved > 0 and moved in {days, days + bool(rest)}
+
+
+def names_week(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
+    """Whether a number is that of the week of its fetch on both sides: `Calendar week 47`."""
+    if change.kind is not ValueKind.NUMBER or not (_WHOLE(change.old) and _WHOLE(change.new)):
+        return False
+    both = (int(change.old), old_at), (int(change.new), new_at)
+    return _is_of_week(change.around) and all(week in _weeks(at) for week, at in both)
+
+
+def _weeks(at: datetime) -> set[int]:
+    """The weeks that it is at a moment, anywhere."""
+    return {(at.astimezone(UTC) + zone).isocalendar().week for zone in (ZONES[0], ZONES[-1])}
+
+
+@lru_cache(maxsize=128)
+def _is_of_week(around: str) -> bool:
+    return _OF_WEEK.search(around) is not None
 
 
 @lru_cache(maxsize=128)

@@ -75,6 +75,8 @@ class FilteredPage(NamedTuple):
     """So many of the edits are told as they are, because there were too many to look for noise in them."""
     moments: Moments = UNKNOWN
     """When both versions were fetched."""
+    ran: tuple[BlockEdit, ...] = ()
+    """What was among the edits of `clock`, and is none: other pages or earlier versions told that it ran with it."""
 
 
 def apply_noise_rules(

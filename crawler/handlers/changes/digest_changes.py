@@ -16,9 +16,11 @@ from crawler.domain.crawls.ports import CrawlReader
 from crawler.domain.diffs.file_blocks import NoLines
 from crawler.domain.diffs.line_context import contexts, is_bare
 from crawler.domain.judging import Judge, OpenJudge, Unjudged
+from crawler.domain.noise.clock_lines import without_lines
 from crawler.domain.noise.page_pairs import PagePair
 from crawler.domain.noise.ports import NoiseRuleReader, PagePairReader
 from crawler.domain.noise.rules import RuleSet
+from crawler.domain.noise.template_changes import LineKey
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.errors import NotFound
 
@@ -52,7 +54,8 @@ class DigestChanges:
         if not urls:
             return ()
         rules = RuleSet.of(self._rules.list_rules(crawl.project_id))
-        how = _How(rules, summary.get("template_changes", ()), most_lines, self._told_meanwhile(summary))
+        clock = frozenset(LineKey(*line) for line in summary.get("clock_lines", ()))
+        how = _How(rules, summary.get("template_changes", ()), clock, most_lines, self._told_meanwhile(summary))
         found = {page["url"]: PageDigest(page["url"], None, (), 0, _BY_HASH) for page in summary.get("by_hash", ())}
         pairs = self._compared(crawl.id, summary, [url for url in urls if url not in found])
         for pair, digest in judge.each(_digest, pairs, how):
@@ -78,14 +81,16 @@ class DigestChanges:
 class _How(NamedTuple):
     rules: RuleSet
     template: Sequence[Mapping[str, Any]]
+    clock: frozenset[LineKey]
+    """Lines that were found to run with the clock when all pages were compared."""
     most_lines: int
     meanwhile: ToldMeanwhile
 
 
 def _digest(pair: PagePair, how: _How) -> PageDigest:
-    rules, template, most_lines, meanwhile = how
+    rules, template, clock, most_lines, meanwhile = how
     try:
-        page = pair.apply_noise_rules(rules)
+        page = without_lines(pair.apply_noise_rules(rules), clock)
         edits = told_of_page(meanwhile.without({pair.url: page})[pair.url].edits, template)
         labels: list[str | None] = []
         if any(map(is_bare, edits[:most_lines])):

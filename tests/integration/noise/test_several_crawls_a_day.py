@@ -166,3 +166,29 @@ def test_a_clock_in_a_sentence_is_known_again_after_an_edit_and_after_a_wall(cra
         closed = False
         crawl = crawler.again(crawl)
         assert told(crawl) == ([], []), "open again, and nobody edited anything"
+
+
+def test_a_clock_that_other_pages_showed_to_be_one_is_not_shown_beside_an_edit(crawler: Engine) -> None:
+    """All pages together tell that it is a clock; what is shown of one page is read again later, without the others."""
+    clock = clock_at(crawler, 6, 2)
+    prices = dict.fromkeys(NAMES, 40)
+
+    def respond(_: object, request: Request) -> bytes:
+        path = request.path.strip("/")
+        hours, minutes = divmod(24 * 60 - clock().hour * 60 - clock().minute, 60)
+        offer = f"<p>Order within {hours} h {minutes} min</p><p>{prices.get(path)} crowns</p>" if path else ""
+        links = "".join(f'<a href="/{name}">{name}</a> ' for name in NAMES)
+        return response(f"<title>{path}</title><h1>A {path} of wood</h1>{offer}<footer>{links}</footer>".encode())
+
+    with serving(respond) as server:
+        crawl = crawler.crawl(server.url("/"), use_sitemaps=False)
+        for _ in range(2):
+            clock.forward(hours=2, minutes=13)
+            crawl = crawler.again(crawl)
+        assert told(crawl) == ([], [])
+        prices["otter"] = 45
+        clock.forward(hours=3, minutes=21)
+        crawl = crawler.again(crawl)
+        assert told(crawl) == (["otter"], [])
+        (text,) = crawler.tools.changes.describe.texts(crawl, 5, 5)
+        assert [(line.removed, line.added) for line in text.lines] == [("40 crowns", "45 crowns")]

@@ -129,3 +129,39 @@ def test_days_that_count_down_in_a_table_are_known_by_their_rows() -> None:
     assert on_day(page[0], events(11, 30, 51), before) == 1
     assert on_day(*page, events(12, 24, 52)) == 3
     assert on_day(*page, events(19, 29, 57)) == 3
+
+
+def in_weeks(line: str, *values: int) -> int:
+    """Edits that are left of a line whose number became another week after week: 19, 20 and 21 were those of it."""
+    earlier, old, new = (f"<p>{line.format(value)}</p><p>Welcome.</p>" for value in values)
+    page = apply_noise_rules(blocks(old), blocks(new), moments=Moments(at(9, 31, 12), at(11, 48, 19)))
+    assert len(page.edits) == 1
+    return left(page, earlier, at(7, 12, 5))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Calendar week {}",
+        "Week {} of the year",
+        "Kalenderwoche {}",
+        "KW {}",
+        "Semaine {}",
+        "Vecka {}",
+        "Uke {}",
+        "第{}週",
+    ],
+)
+def test_the_week_of_the_fetch_is_known_by_itself(line: str) -> None:
+    assert in_weeks(line, 19, 20, 21) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "weeks"),
+    [
+        ("Week {}", (18, 20, 21)), ("Week {}", (20, 20, 21)), ("Week {}", (19, 21, 22)), ("Week {}", (19, 20, 22)),
+        ("{} places a week", (19, 20, 21)), ("Deliveries end in week {}", (19, 20, 21)), ("Room {}", (19, 20, 21)),
+    ],
+)  # fmt: skip
+def test_another_week_and_a_number_of_weeks_are_told(line: str, weeks: tuple[int, ...]) -> None:
+    assert in_weeks(line, *weeks) == 1
