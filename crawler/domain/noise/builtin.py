@@ -19,7 +19,7 @@ AGE = "age"
 MOST_WORDS = 14
 """In the part of a line around a value; in longer prose it is what the page says."""
 _VIEWED = re.compile(
-    r"(?:this page (?:was|has been) )?(?:viewed|visited|read|seen) # times|"
+    r"(?:(?:this )?page )?(?:was |has been )?(?:viewed|visited|read|seen) # times|"
     r"(?:page ?views?|views|hits|visitors?|visits):? #|# (?:page ?)?(?:views|hits|visits|visitors)|"
     r"you are visitor (?:no\.?|number|#)? ?#"
 )

@@ -32,6 +32,20 @@ def test_a_page_with_noise_alone_is_quiet() -> None:
     assert apply_noise_rules(blocks("<p>1,201 views</p>"), blocks("<p>1,263 views</p>")).edits == ()
 
 
+@pytest.mark.parametrize(
+    "line", ["{} hits", "This page was viewed {} times.", "Page viewed {} times", "Viewed {} times"]
+)
+def test_how_often_a_page_was_seen_is_quiet(line: str) -> None:
+    old, new = (blocks(f"<p>{line.format(count)}</p>") for count in (1201, 1263))
+    assert apply_noise_rules(old, new).edits == ()
+
+
+@pytest.mark.parametrize("line", ["Page {} of many", "Last page viewed {} times more", "Seen {} times in Norway"])
+def test_any_other_number_of_pages_or_times_is_told(line: str) -> None:
+    old, new = (blocks(f"<p>{line.format(count)}</p>") for count in (1201, 1263))
+    assert len(apply_noise_rules(old, new).edits) == 1
+
+
 def test_a_block_with_noise_and_an_edit_is_an_edit() -> None:
     old, new = blocks("<p>1,201 views of one page</p>"), blocks("<p>1,263 views of another page</p>")
     assert len(apply_noise_rules(old, new).edits) == 1
