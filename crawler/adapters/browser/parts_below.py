@@ -19,6 +19,8 @@ _HEIGHT = """(() => {
     ['spinner', 'loader', 'loading', 'skeleton'].map(word => `[class*="${word}" i]`).join(', ');
   const isOwn = part => part.localName.includes('-')
     || [...part.attributes].some(({name}) => /^(?!data-|aria-|xml)(?:[a-z]+[-:.@]|[@:][a-z])/.test(name));
+  const isComponent = part => [...part.attributes].some(({value}) => /^\\s*(?:\\{\\s*"|\\[\\s*["[{])/.test(value));
+  const drawn = part => getComputedStyle(part).display === 'contents' ? part.firstElementChild : part;
   const kind = part => part.localName + ' ' + (part.classList[0] || '');
   const isList = parts => {
     const kinds = new Map();
@@ -38,7 +40,9 @@ _HEIGHT = """(() => {
   const waits = part => part.checkVisibility() && part.getBoundingClientRect().top >= innerHeight
     && part.innerText.trim().length < 40 && !endsList(part);
   const parts = [...document.querySelectorAll(says)].slice(0, 300).concat(
-    [...document.querySelectorAll('body :empty')].slice(0, 3000).filter(isOwn).slice(0, 300)).filter(waits);
+    [...document.querySelectorAll('body :empty')].slice(0, 3000).filter(isOwn).slice(0, 300),
+    [...document.querySelectorAll('body *')].slice(0, 20000).filter(isComponent).slice(0, 300).map(drawn)
+  ).filter(part => part && waits(part));
   const ends = parts.map(part => part.getBoundingClientRect().bottom);
   return parts.length ? Math.ceil(Math.max(document.documentElement.scrollHeight, ...ends)) : 0;
 })()"""

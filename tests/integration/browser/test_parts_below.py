@@ -22,7 +22,9 @@ ONCE, WORDS = WATCH % "watch.disconnect();", response(b"<p>the words</p>")
 @pytest.mark.parametrize(
     "part",
     ["<div id=part class=skeleton></div>", "<section id=part aria-busy=true>Loading…</section>",
-     "<boat-talk id=part></boat-talk>", "<div id=part hx-get=/words></div>"],
+     "<boat-talk id=part></boat-talk>",
+     """<boat-talk data='{"boat": 4}' style='display: contents'><p id=part>Talk</p></boat-talk>""",
+     "<div id=part hx-get=/words></div>"],
 )  # fmt: skip
 def test_a_part_that_waits_to_be_seen_is_shown(browser: BrowserFetcher, part: str) -> None:
     with pages({"/": f"<body>{TALL}<h2>Talk</h2>{part}{TALL}{ONCE}</body>", "/words": WORDS}) as site:
