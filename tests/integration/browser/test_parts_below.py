@@ -32,6 +32,13 @@ def test_a_part_that_waits_to_be_seen_is_shown(browser: BrowserFetcher, part: st
     assert b"<p>the words</p>" in result.body
 
 
+def test_a_part_that_is_slow_to_begin_is_waited_for(browser: BrowserFetcher) -> None:
+    """As any part is on a busy machine. Nothing tells that it has begun."""
+    slow = WATCH % "watch.disconnect(); await new Promise(done => { setInterval(done, 1800) });"
+    with pages({"/": f"<body>{TALL}<boat-talk id=part></boat-talk>{TALL}{slow}</body>", "/words": WORDS}) as site:
+        assert b"<p>the words</p>" in fetch(browser, site.url()).body
+
+
 def test_one_in_a_box_that_scrolls_is_shown(browser: BrowserFetcher) -> None:
     page = f"<body><main style='height: 100vh; overflow: auto'>{TALL}<i id=part class=spinner></i></main>{ONCE}</body>"
     with pages({"/": page, "/words": WORDS}) as site:
