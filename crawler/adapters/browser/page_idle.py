@@ -31,8 +31,8 @@ RESTLESS_SECONDS = 2.0
 EMPTY_SECONDS = 3.0
 """A document without any text gets so long: it may be waiting for a timer."""
 HOLD_SECONDS = 4.0
-"""For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers; from
-when it has opened a channel, by that."""
+"""For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers; by
+a channel from when it opened that."""
 MOST_SECONDS = 10.0
 _FILLING_TYPES = frozenset({"fetch", "script", "xhr"})
 """What fills a page: data, and the scripts that ask for it."""

@@ -48,7 +48,8 @@ _HEIGHT = """(() => {
   const ends = parts.map(part => part.getBoundingClientRect().bottom);
   return parts.length ? Math.ceil(Math.max(document.documentElement.scrollHeight, ...ends)) : 0;
 })()"""
-_AS_BEFORE = """(globalThis.__below || []).filter(([part, said]) => part.isConnected && part.textContent === said).length"""
+_AS_BEFORE = """(globalThis.__below || [])
+  .filter(([part, said]) => part.isConnected && part.textContent === said).length"""
 
 
 async def show_parts_below(page: Page, world: World, network: Network, seconds: float) -> None:
