@@ -37,9 +37,12 @@ NOTHING_CLOSED = """(() => {
     return Reflect.apply(attach, self, given.length ? [opened, ...more] : given);
   }});
 })();"""
-# Every console message would be sent to us, and a page can write a great many.
+# Every console message would be sent to us, and a page can write a great many. Two functions write nothing: pages run
+# their work in the task that one gives back, and write to the console that the other does.
 NOTHING_SAID = """(() => {
+  const given = {createTask: console.createTask, context: () => console};
   for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
+  for (const name in given) if (given[name]) console[name] = given[name];
 })();"""
 # What the page has put off for a moment: `page_idle.py` waits for it. A place in the code that puts off again and again
 # (a poll, an animation) counts once, and intervals never end. Code of other sites (analytics, advertisements) is told

@@ -31,8 +31,8 @@ RESTLESS_SECONDS = 2.0
 EMPTY_SECONDS = 3.0
 """A document without any text gets so long: it may be waiting for a timer."""
 HOLD_SECONDS = 4.0
-"""For so long a page is held back by saying that it is busy, by its timers, by channels that it has opened, and if it
-has little text by all timers."""
+"""For so long a page is held back by saying that it is busy, by its timers, and if it has little text by all timers; by
+a channel from when it opened that."""
 MOST_SECONDS = 10.0
 _FILLING_TYPES = frozenset({"fetch", "script", "xhr"})
 """What fills a page: data, and the scripts that ask for it."""
@@ -204,22 +204,26 @@ class State(NamedTuple):
 
 async def settle(world: World, network: Network, most_seconds: float = MOST_SECONDS) -> None:
     """Wait until the page is done, or so long after its document was complete: half a document is no page."""
-    begun, quiet = time.monotonic(), 0.0
+    begun = last = time.monotonic()
+    quiet = listened = 0.0
     while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
         answer = await world.ask(_STATE)
         state = State(*answer) if answer is not None else None
         quiet = min(quiet + TURN_SECONDS, network.quiet_seconds())
-        if state is not None and await _may_be_taken(world, network, state, quiet, waited):
+        turn, last = time.monotonic() - last, time.monotonic()
+        is_listening = network.is_expecting() and listened < HOLD_SECONDS
+        listened += min(turn, TURN_SECONDS) if is_listening else 0.0
+        if state is not None and not is_listening and await _may_be_taken(world, state, quiet, waited):
             return
         if state is not None and not state.is_here:
             begun = time.monotonic()
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _may_be_taken(world: World, network: Network, state: State, quiet_seconds: float, waited: float) -> bool:
+async def _may_be_taken(world: World, state: State, quiet_seconds: float, waited: float) -> bool:
     if not _is_done(state, quiet_seconds, waited):
         return False
-    return waited >= HOLD_SECONDS or not (network.is_expecting() or await world.is_waiting())
+    return waited >= HOLD_SECONDS or not await world.is_waiting()
 
 
 def _is_done(state: State, quiet_seconds: float, waited: float) -> bool:

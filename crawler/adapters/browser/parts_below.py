@@ -8,10 +8,11 @@ import asyncio
 
 from playwright.async_api import Page
 
-from crawler.adapters.browser.page_idle import Network, World, settle
+from crawler.adapters.browser.page_idle import TURN_SECONDS, Network, World, settle
 
-BEGIN_SECONDS = 0.5
-"""So soon a part that is seen begins to load, or does not."""
+FILL_SECONDS = 3.0
+"""A part that is seen is given so long to say something else. On a busy machine one is slow to begin, and nothing tells
+that it has."""
 MAX_HEIGHT = 16_000
 # How tall the tab has to be for them; 0 where nothing waits. The signs are those of `domain/pages/still_loading.py`.
 _HEIGHT = """(() => {
@@ -19,6 +20,8 @@ _HEIGHT = """(() => {
     ['spinner', 'loader', 'loading', 'skeleton'].map(word => `[class*="${word}" i]`).join(', ');
   const isOwn = part => part.localName.includes('-')
     || [...part.attributes].some(({name}) => /^(?!data-|aria-|xml)(?:[a-z]+[-:.@]|[@:][a-z])/.test(name));
+  const isComponent = part => [...part.attributes].some(({value}) => /^\\s*(?:\\{\\s*"|\\[\\s*["[{])/.test(value));
+  const drawn = part => getComputedStyle(part).display === 'contents' ? part.firstElementChild : part;
   const kind = part => part.localName + ' ' + (part.classList[0] || '');
   const isList = parts => {
     const kinds = new Map();
@@ -38,10 +41,15 @@ _HEIGHT = """(() => {
   const waits = part => part.checkVisibility() && part.getBoundingClientRect().top >= innerHeight
     && part.innerText.trim().length < 40 && !endsList(part);
   const parts = [...document.querySelectorAll(says)].slice(0, 300).concat(
-    [...document.querySelectorAll('body :empty')].slice(0, 3000).filter(isOwn).slice(0, 300)).filter(waits);
+    [...document.querySelectorAll('body :empty')].slice(0, 3000).filter(isOwn).slice(0, 300),
+    [...document.querySelectorAll('body *')].slice(0, 20000).filter(isComponent).slice(0, 300).map(drawn)
+  ).filter(part => part && waits(part));
+  globalThis.__below = parts.map(part => [part, part.textContent]);
   const ends = parts.map(part => part.getBoundingClientRect().bottom);
   return parts.length ? Math.ceil(Math.max(document.documentElement.scrollHeight, ...ends)) : 0;
 })()"""
+_AS_BEFORE = """(globalThis.__below || [])
+  .filter(([part, said]) => part.isConnected && part.textContent === said).length"""
 
 
 async def show_parts_below(page: Page, world: World, network: Network, seconds: float) -> None:
@@ -49,6 +57,9 @@ async def show_parts_below(page: Page, world: World, network: Network, seconds: 
     if not isinstance(height, int) or not height or usual is None:
         return
     await page.set_viewport_size({"width": usual["width"], "height": min(height, MAX_HEIGHT)})
-    await asyncio.sleep(BEGIN_SECONDS)
+    for _ in range(round(min(FILL_SECONDS, seconds) / TURN_SECONDS)):
+        await asyncio.sleep(TURN_SECONDS)
+        if not await world.ask(_AS_BEFORE):
+            break
     await settle(world, network, seconds)
     await page.set_viewport_size(usual)

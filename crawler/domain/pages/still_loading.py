@@ -2,7 +2,8 @@
 
 A sign is an image of something that turns, an element that is busy (`aria-busy`), one whose class says spinner, loader
 or skeleton, or a block that says "Loading…" and nothing else. It counts where content would be: shown, not in a
-control, a dialog or a layer over the page, and without other text in its place.
+control, a dialog or a layer over the page, and without other text in its place. Data that the page tells the browser
+to get for its scripts (`<link rel="preload" as="fetch">`) is a sign wherever that is said.
 
 Others say so without a word: a place is there, and it is empty (`unfilled_places.py`).
 
@@ -39,11 +40,13 @@ LONGEST_SIGN = 40
 _WORDS = "|".join(map(re2.escape, sorted({*PHRASES, *BEGINNINGS})))
 # One pass, whatever it looks for: that costs half as much as five searches for one word each.
 _RARE = re2.compile(rf"(?i)aria-busy|spinner|skeleton|loader|loading[^=]|>\s*(?:{_WORDS})".encode())
+_ASKS = re2.compile(rb"""(?i)\sas\s*=\s*["']?fetch\b""").search
 _UNSEEN = (b"script", b"link", b"meta", b"style", b"a ", b"input", b"button")
 _SIGNS = (
     '[aria-busy="true" i], img[src*="load" i], img[src*="spin" i], [class*="spinner" i], [class*="loader" i], '
     '[class*="skeleton" i], [class*="loading" i]'
 )
+_ASKED = 'link[rel~="preload" i][as="fetch" i]'
 _PICTURE = re.compile(r"(.+)\.(?:gif|svg|webp|apng)", re.IGNORECASE).fullmatch
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall
 _SAYS = frozenset({"spinner", "loader", "loading", "skeleton"})
@@ -94,7 +97,7 @@ class Signs(NamedTuple):
 
 def may_be_loading(markup: bytes) -> bool:
     """Whether a page, in UTF-8, is worth the thorough look."""
-    return _says_loading(markup) or may_have_places(markup)
+    return _says_loading(markup) or may_have_places(markup) or _ASKS(markup) is not None
 
 
 def _says_loading(markup: bytes) -> bool:
@@ -109,10 +112,12 @@ def find_signs(body: bytes, content_type: str) -> Signs:
     tree = parse(to_utf8(body, content_type)[0])
     if tree.body is None:
         return Signs()
+    asked = [f"preload {node.attributes.get('href') or ''}"[:LONGEST_SIGN] for node in tree.css(_ASKED)[:MOST_SIGNS]]
     found = chain(islice(_elements(tree.body.css(_SIGNS)), MOST_SIGNS), islice(_lines(tree.body), MOST_SIGNS))
     loading = tuple(sign[:LONGEST_SIGN] for sign, node in found if _is_in_place(node))
     open_places = islice(find_places(tree.body), MOST_PLACES)
-    return Signs(loading, tuple(sign[:LONGEST_SIGN] for sign, node in open_places if not _is_elsewhere(node, _ASIDE)))
+    places = tuple(sign[:LONGEST_SIGN] for sign, node in open_places if not _is_elsewhere(node, _ASIDE))
+    return Signs((*loading, *asked), places)
 
 
 def _may_show(markup: bytes, at: int) -> bool:

@@ -2,7 +2,8 @@
 
 Such a place is a name in double braces (`{{ price }}`), an empty element of the page's own making (`<live-price>`), one
 with an attribute that HTML does not know (`x-text="price"`), an empty list or table body with a name, an empty element
-of text with data of its own (`<span data-sku="4">`), and one that a script in the page names by its id.
+of text with data of its own (`<span data-sku="4">`), and one that a script in the page names by its id. So is a
+component with hardly a word: an element that has values for scripts, written as JSON (`<x-stock props='{"sku": 4}'>`).
 
 Many of these stay empty: icons, marks for links, advertisements. So a few pages of a kind are tried, and what decides
 is whether the place was filled (`compare` in `domain/rendering/url_shapes.py`).
@@ -24,25 +25,33 @@ MOST_ELEMENTS = 20_000
 MOST_SCRIPTS = 100
 MOST_CODE = 200_000
 """Characters of them."""
+FEW_CHARS = 40
+"""Of a component, which may be there before it is filled: a heading, the name of a value."""
 
 _OF_TEXT = "span b strong em p output time"
 _MORE_TEXT = f"{_OF_TEXT} td dd dt li h1 h2 h3 h4 h5 h6 blockquote q small"
 _LISTS = "ul ol dl table tbody output"
 _BOXES = "div section"
 _FILLED = f"{_MORE_TEXT} {_LISTS} {_BOXES} article aside main tr thead tfoot"
-# One pass over the bytes: elements of the page's own, whatever they have, and others with an attribute that may matter.
+# One pass over the bytes: elements of the page's own, whatever they have, others with an attribute that may matter, and
+# values in JSON.
 _ATTRIBUTE = r"(?:id\s*=|[a-z]+[-:.@]|[@:][a-z])"
 _RARE = re2.compile(
     r"\{\{\s*[\w$][^{}<>]{0,79}\}\}|(?i)<[a-z][a-z0-9]*-[a-z0-9-]*(?:\s[^<>]*)?>\s*</|"
-    rf"<(?:{_FILLED.replace(' ', '|')})\s(?:[^<>]*\s)?{_ATTRIBUTE}[^<>]*>\s*</".encode()
+    rf"<(?:{_FILLED.replace(' ', '|')})\s(?:[^<>]*\s)?{_ATTRIBUTE}[^<>]*>\s*</|"
+    r"""=\s*["']\s*[\[{]\s*(?:&quot;|&#34;|&#x22;|["\[{])""".encode()
 )
 _BRACES = re.compile(r"\{\{\s*[\w$][^{}<>]{0,79}\}\}").search
 _NOT_OF_HTML = re.compile(r"(?!data-|aria-|xml)(?:[a-z]+[-:.@]|[@:][a-z])").match
+_IS_JSON = re.compile(r"""\s*(?:\{\s*"|\[\s*["\[{])""").match
 _OWN_NAME = re.compile(r"[a-z][a-z0-9]*-[a-z0-9-]*").fullmatch
 _NAMED = re.compile(r"""["'`#]([\w-]{3,80})(?=["'`\s])|\b(\w{3,80})\.(?:inner|text|append|replace|insert)""").findall
 _WITH_DATA, _WITH_ID, _LIST, _BOX, _KNOWN = map(tag_ids, (_OF_TEXT, _MORE_TEXT, _LISTS, _BOXES, _FILLED))
 _CONTENT = tag_ids("main article")
+_SILENT = tag_ids("script style template noscript")
 _ABOVE = 60
+MOST_NODES = 100
+"""Of a component, that are looked at for its words."""
 
 
 def may_have_places(markup: bytes) -> bool:
@@ -58,9 +67,10 @@ def find_places(body: LexborNode) -> Iterator[tuple[str, LexborNode]]:
         if tag == TEXT:
             if found := _BRACES(str(node.text_content or "")):
                 yield found[0], node
-        elif (tag in _KNOWN or "-" in str(node.tag)) and _is_empty(node):
-            name = _named_by_markup(node)
-            if not name and (given := node.attributes.get("id")):
+        elif tag in _KNOWN or "-" in str(node.tag):
+            is_empty = _is_empty(node)
+            name = _named_by_markup(node) if is_empty else _component(node)
+            if is_empty and not name and (given := node.attributes.get("id")):
                 ids = _ids_in_scripts(body) if ids is None else ids
                 name = _named_by_script(node, given) if given in ids else ""
             if name:
@@ -70,6 +80,27 @@ def find_places(body: LexborNode) -> Iterator[tuple[str, LexborNode]]:
 def _is_empty(node: LexborNode) -> bool:
     child = node.child
     return child is None or (child.next is None and child.tag_id == TEXT and not str(child.text_content or "").strip())
+
+
+def _component(node: LexborNode) -> str:
+    """The name of a component with hardly a word, and what it says: it is another when it was filled."""
+    given = next((name for name, value in node.attributes.items() if value and _IS_JSON(value)), "")
+    if not given:
+        return ""
+    said = " ".join(_said(node).split())
+    return f"{said} {node.tag}[{given}]".strip() if len(said) < FEW_CHARS else ""
+
+
+def _said(node: LexborNode) -> str:
+    """The beginning of an element's text, without its scripts and styles."""
+    said, chars = list[str](), 0
+    for each in islice(node.traverse(include_text=True), MOST_NODES):
+        if each.tag_id == TEXT and (above := each.parent) is not None and above.tag_id not in _SILENT:
+            said.append(str(each.text_content or "")[: 2 * FEW_CHARS])
+            chars += len(said[-1].strip())
+            if chars >= FEW_CHARS:
+                break
+    return " ".join(said)
 
 
 def _named_by_markup(node: LexborNode) -> str:

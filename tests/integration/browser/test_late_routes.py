@@ -70,11 +70,16 @@ def test_what_comes_on_a_channel_is_waited_for(browser: BrowserFetcher) -> None:
             "const line = new WebSocket('ws://' + location.host + '/socket'); line.onopen = () => line.send('?')"
         )
         script = by_socket if request.path == "/asks" else "const line = new EventSource('/events')"
-        return response(routed(script + "; line.onmessage = said => { view.innerHTML = said.data }", PROSE).encode())
+        script += "; line.onmessage = said => { view.innerHTML = said.data }"
+        if request.path == "/user":
+            time.sleep(3.8)
+        elif request.path == "/late":
+            script = f"fetch('/user').then(() => {{ {script} }})"
+        return response(routed(script, PROSE).encode())
 
     with answering(respond) as site:
-        results = fetch_all(browser, [RenderRequest(site.url(path)) for path in ("/asks", "/streams")])
-    assert [b">the words</main>" in result.body for result in results] == [True, True]
+        results = fetch_all(browser, [RenderRequest(site.url(path)) for path in ("/asks", "/streams", "/late")])
+    assert [b">the words</main>" in result.body for result in results] == [True, True, True]
 
 
 def framed(text: bytes) -> bytes:

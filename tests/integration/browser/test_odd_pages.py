@@ -33,6 +33,21 @@ def test_a_dialog_does_not_hold_the_page(browser: BrowserFetcher, script: str) -
     assert b"after</p>" in result.body
 
 
+GIVEN_BACK = {
+    "a task": "console.createTask('mount').run(() => after.append('after'))",
+    "a console": "console.context('app').log('mount'); after.append('after')",
+    "nothing": "if (console.log('mount') === undefined) after.append('after')",
+}
+
+
+@pytest.mark.parametrize("script", GIVEN_BACK.values(), ids=GIVEN_BACK.keys())
+def test_what_a_console_gives_back_is_there_for_the_page(browser: BrowserFetcher, script: str) -> None:
+    html = f"<body><p id=after></p><script type=module>{script}</script></body>"
+    with pages({"/": html}) as site:
+        result = fetch(browser, site.url())
+    assert b"after</p>" in result.body
+
+
 NOWHERE = {
     "data": "location = 'data:text/html,<p>elsewhere</p>'",
     "mail": "location = 'mailto:somebody@example.test'",

@@ -22,12 +22,21 @@ ONCE, WORDS = WATCH % "watch.disconnect();", response(b"<p>the words</p>")
 @pytest.mark.parametrize(
     "part",
     ["<div id=part class=skeleton></div>", "<section id=part aria-busy=true>Loading…</section>",
-     "<boat-talk id=part></boat-talk>", "<div id=part hx-get=/words></div>"],
+     "<boat-talk id=part></boat-talk>",
+     """<boat-talk data='{"boat": 4}' style='display: contents'><p id=part>Talk</p></boat-talk>""",
+     "<div id=part hx-get=/words></div>"],
 )  # fmt: skip
 def test_a_part_that_waits_to_be_seen_is_shown(browser: BrowserFetcher, part: str) -> None:
     with pages({"/": f"<body>{TALL}<h2>Talk</h2>{part}{TALL}{ONCE}</body>", "/words": WORDS}) as site:
         result = fetch(browser, site.url())
     assert b"<p>the words</p>" in result.body
+
+
+def test_a_part_that_is_slow_to_begin_is_waited_for(browser: BrowserFetcher) -> None:
+    """As any part is on a busy machine. Nothing tells that it has begun."""
+    slow = WATCH % "watch.disconnect(); await new Promise(done => { setInterval(done, 1800) });"
+    with pages({"/": f"<body>{TALL}<boat-talk id=part></boat-talk>{TALL}{slow}</body>", "/words": WORDS}) as site:
+        assert b"<p>the words</p>" in fetch(browser, site.url()).body
 
 
 def test_one_in_a_box_that_scrolls_is_shown(browser: BrowserFetcher) -> None:

@@ -21,6 +21,7 @@ def sign(body: bytes) -> str:
 
 
 SIGNS = {
+    "data that is asked for": ("<link rel=preload as=fetch href=/data crossorigin>", "preload /data"),
     "an image that turns": ("<img src='/static/ajax-loader.gif' alt=''>", "ajax-loader.gif"),
     "one of another name": ("<img src=https://cdn.test/i/Loading_icon.gif?v=2>", "Loading_icon.gif"),
     "one below a heading": ("<h2>Newest boats</h2><p><img src=spinner.svg></p>", "spinner.svg"),

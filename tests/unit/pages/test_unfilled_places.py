@@ -29,6 +29,11 @@ PLACES = {
     "a list with a name": ("<ul id=boats></ul>", "ul#boats"),
     "a table's rows": ("<table><thead><tr><th>Boat</th></tr></thead><tbody id=rows></tbody></table>", "tbody#rows"),
     "a list with data": ("<ol class=x data-source=/boats></ol>", "ol#"),
+    "a component": ("""<boat-talk props='{"boat": 4}'><h2>Talk</h2></boat-talk>""", "Talk boat-talk[props]"),
+    "one with the name of a value": (
+        "<div data-props='[[&quot;boat&quot;,4]]'><p>Left: </p></div>",
+        "Left: div[data-props]",
+    ),
     "text with data": ("<p>Price: <span class=price data-sku=4></span></p>", "span[data]"),
 }
 
@@ -63,6 +68,8 @@ def test_each_place_counts() -> None:
 
 NO_PLACES = {
     "with text": "<boat-price>119</boat-price><b x-text=price>119</b><ul id=boats><li>Anna</li></ul>",
+    "a component with words": f"<boat-list props='{{\"sort\": 1}}'>{PROSE}</boat-list>",
+    "what is no data": "<div style='{a}'><p>Words</p></div><p class='[x]'>Words</p>",
     "without a name": "<ul class=menu></ul><span class=icon></span><div class=clear></div><td></td>",
     "a mark for links": "<span id=more-12></span><a id=top></a><span id=top></span>",
     "a box that nobody names": "<div id=root></div><div data-x=1></div>",
@@ -106,6 +113,8 @@ def test_usual_pages_are_not_parsed_again() -> None:
         "<b " + "a " * 100_000 + "></b>",
         "<script>" + "#abc" * 60_000 + "</script>" + "<span id=abcd></span>" * 5_000,
         "<x-a>" + " " * 200_000 + "</x-a>",
+        """<x-a b='{"c": 1}'> """ * 5_000,
+        """<x-a b='{"c": 1}'>""" + "<i></i>" * 30_000,
     ],
 )
 def test_hostile_pages_cost_no_more_than_their_length(hostile: str) -> None:
