@@ -44,14 +44,12 @@ def is_left_out(file: Path, markers: str) -> bool:
 
 
 def slow_cases(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Tests marked `further`; of each that is marked `quick(n)`, all cases but n. Those that are slow anyway are not
-    counted."""
-    further = [item for item in items if item.get_closest_marker("further")]
+    """Of each test that is marked `quick(n)`, all cases but n. Those that are slow anyway are not counted."""
     found: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("quick") and not item.get_closest_marker("slow"):
             found.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return further + [item for cases in found.values() for n, item in enumerate(cases) if n not in _quick(cases)]
+    return [item for cases in found.values() for n, item in enumerate(cases) if n not in _quick(cases)]
 
 
 def _quick(cases: Sequence[pytest.Item]) -> set[int]:

@@ -164,7 +164,7 @@ def test_an_invalid_setting_is_one_sentence(configured: Cli) -> None:
     assert told == "CRAWLER_API_PORT is not valid: it must be a whole number."
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_taken_port_is_one_sentence(cli: Cli) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -109,7 +109,7 @@ def test_bad_input_is_one_sentence(stage: Stage, arguments: tuple[str, ...], sta
     assert told in stage.told(*given, status=status)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_host_is_paused_shown_delayed_and_resumed(stage: Stage) -> None:
     assert f"{stage.host} is paused" in stage.told("host", "pause", stage.site.url("/any"))
     assert "at least 2.5 s apart" in stage.told("host", "delay", stage.host, "2.5")
@@ -146,7 +146,7 @@ def test_the_audit_explains_its_columns_and_a_violation_is_an_exit_status(stage:
     assert (told["violations"], told["hosts"][0]["host"]) == (1, stage.host)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_and_its_project_are_shown_in_words(stage: Stage) -> None:
     crawl = stage.engine.tools.store.get_crawl(stage.crawl)
     for columns in (60, 80, 120):

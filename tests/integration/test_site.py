@@ -342,7 +342,7 @@ def test_a_port_that_is_taken_is_an_error_at_start(site: Site, tmp_path: Path) -
         Site(tmp_path, port=site.port).start()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_site_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys; from tests.site.client import Site; from tests.site.process import site_process;"

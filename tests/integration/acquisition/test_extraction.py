@@ -65,7 +65,7 @@ def test_unchanged_content_is_not_extracted_again(extraction: Extraction, site: 
     assert extraction.is_whole()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_changed_selectors_extract_the_same_content_again(extraction: Extraction, site: Site) -> None:
     extraction.define("hotel", HOTEL)
     lay(site, {"/a": hotel("Adler")})
@@ -129,7 +129,7 @@ def test_a_page_that_is_no_longer_stored_fails_alone(extraction: Extraction, sit
     assert extraction.entries()[0]["last_error"].startswith("gone: ")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["application/pdf", "text/html", "text/html; charset=utf-8"])
 def test_the_text_of_a_pdf_is_extracted_whatever_its_server_calls_it(
     extraction: Extraction, site: Site, kind: str

@@ -30,7 +30,7 @@ def offer(price: str = "10", photo: str = "/a.jpg", data: str = "1") -> str:
     return page(title="Offer", head=script, body=body)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("changed", [{"price": "11"}, {"photo": "/b.jpg"}, {"data": "2"}])
 def test_a_change_outside_the_visible_text_is_kept_and_read(
@@ -65,7 +65,7 @@ def test_the_same_bytes_are_neither_kept_nor_read_twice(extraction: Extraction, 
     assert len(extraction.queue.engine.rows("SELECT id FROM page_versions")) == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_bytes_that_an_ordinary_crawl_passed_over_are_asked_for_in_full(
     extraction: Extraction, crawler: Engine, site: Site
 ) -> None:
@@ -82,7 +82,7 @@ def test_bytes_that_an_ordinary_crawl_passed_over_are_asked_for_in_full(
     assert [row["fields"]["price"] for row in extraction.rows()] == ["10", "11"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("query_params", ["meaningful", "drop", "keep"])
 def test_entries_that_differ_in_the_query_have_a_page_each_whatever_their_project_says(
     extraction: Extraction, crawler: Engine, site: Site, query_params: str

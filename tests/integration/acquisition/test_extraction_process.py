@@ -57,7 +57,7 @@ def test_many_pages_go_through_one_process(extract: ExtractionProcess) -> None:
     assert child(extract) == first
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "selectors",
@@ -75,7 +75,7 @@ def test_a_selector_of_catastrophic_cost_is_a_timeout(extract: ExtractionProcess
     assert works(extract)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_is_not_to_blame_for_a_busy_machine() -> None:
     """Only the time that goes into a page counts, not the time in which others work."""
     with ExtractionProcess(0.3) as extract:
@@ -86,7 +86,7 @@ def test_a_page_is_not_to_blame_for_a_busy_machine() -> None:
         assert works(extract)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_extractor_that_stands_still_is_lost_and_no_page_is_to_blame(
     extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +97,7 @@ def test_an_extractor_that_stands_still_is_lost_and_no_page_is_to_blame(
     assert extract(page("<p>a</p>"), DEFAULT) == ProcessLost(signal.SIGKILL)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
     extract: ExtractionProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +108,7 @@ def test_an_extractor_that_crashes_says_how_and_the_next_page_is_read(
     assert works(extract)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_of_too_many_elements_is_too_large(extract: ExtractionProcess) -> None:
     found = extract(page(b"<p>x" * 5_000_000), read_selectors({"include": ["p"]}))
     assert isinstance(found, ExtractionFailed)
@@ -132,7 +132,7 @@ def test_a_process_killed_from_outside_is_told_as_lost(extract: ExtractionProces
     assert works(extract)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_process_ends_with_its_parent() -> None:
     reading, writing = os.pipe()
     parent = os.fork()

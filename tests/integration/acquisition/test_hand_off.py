@@ -133,7 +133,7 @@ def test_a_broker_that_is_away_loses_nothing_and_what_it_took_is_not_sent_twice(
     assert len(sent) == len(set(sent)) == 5
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_two_relays_at_once_send_each_job_once(extraction: Extraction, site: Site) -> None:
     extracted(extraction, site, 12)
     sent: list[str] = []

@@ -160,7 +160,7 @@ def test_an_entry_follows_its_redirects_wherever_they_lead(queue: Queue, sites: 
     }
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("delays", [(0.0, 0.5), (0.5, 0.0), (0.0, 0.0)])
 def test_an_entry_does_not_fail_for_the_redirects_of_another(
@@ -189,7 +189,7 @@ def test_an_entry_does_not_fail_for_the_redirects_of_another(
         assert (found[path]["attempts"] > 0, found[path]["rounds"]) == (True, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_batches_keep_the_gap_of_a_host_between_them(queue: Queue, sites: Site) -> None:
     queue.tools.projects.manage.change(ACQUISITION_ID, {"settings": {"delay_seconds": 0.2}})
     lay(sites, {f"/{number}": () for number in range(6)})

@@ -42,7 +42,7 @@ def test_a_body_is_checked_outside_of_the_event_loop() -> None:
     assert places == [False]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_of_very_many_values_none_is_looked_at(service: Service) -> None:
     made = service.project()
     many = {"settings": {"render_rule": {"statuses": [*range(100, 400)] * 2000}}}

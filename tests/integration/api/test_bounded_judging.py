@@ -89,7 +89,7 @@ def test_one_caller_never_has_all_judges(service: Service, crawl: CrawlJob, monk
         assert BUSY not in Visitor(service.client, secret(service.engine)).get(f"{where}/markdown").text
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_one_that_hangs_does_not_hold_up_other_requests(
     service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +106,7 @@ def test_one_that_hangs_does_not_hold_up_other_requests(
     assert time.process_time() - used < 3, "the selector ran elsewhere"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_comparison_that_failed_is_shown_with_its_reason(service: Service, crawl: CrawlJob) -> None:
     reason = "Comparing it broke 3 times (KeyError)."
     service.engine.tools.changes.diff_crawl.give_up(crawl.id, reason)

@@ -76,7 +76,7 @@ def extraction(crawler: Engine, site: Site) -> Any:
         yield found
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_selectors_are_tried_on_a_stored_page_by_id_by_url_and_by_entry(
     service: Service, extraction: Extraction, site: Site
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_page_of_any_project_is_found_by_its_url(service: Service, crawler: En
     assert told["fields"]["h1"] == "Adler"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_category_in_use_is_deleted_only_by_force(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.queue.add(site.url("/a"), category="hotel")
@@ -130,7 +130,7 @@ def test_a_category_in_use_is_deleted_only_by_force(service: Service, extraction
     assert service.get("/queue/counts")["undefined"] == 2
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_entry_is_shown_with_what_was_read(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.fetch(site.url("/a"), category="hotel")
@@ -145,7 +145,7 @@ def test_an_entry_is_shown_with_what_was_read(service: Service, extraction: Extr
     assert service("GET", "/queue/999999").json()["code"] == "not_found"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_extractions_are_exported_and_harmless(service: Service, extraction: Extraction, site: Site) -> None:
     put(service, "hotel", HOTEL)
     extraction.fetch(site.url("/a"), site.url("/b"), category="hotel")
@@ -174,7 +174,7 @@ def test_a_web_archive_is_imported_as_its_bytes_say(service: Service) -> None:
     assert {(entry["category"], entry["priority"]) for entry in entries} == {("hotel", 2)}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_field_that_is_found_no_more_is_reported_once(
     service: Service, extraction: Extraction, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:

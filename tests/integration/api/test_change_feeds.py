@@ -19,7 +19,7 @@ def changed(service: Service, site: Site, path: str, name: str, tags: list[str])
     return service.engine.again(first)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_feed_of_a_tag_has_the_changes_of_its_projects_with_their_lines(service: Service, site: Site) -> None:
     lamps = changed(service, site, "/lamps", "Lamps", ["shops"])
     changed(service, site, "/ropes", "Ropes", ["makers"])

@@ -123,7 +123,7 @@ def test_a_project_without_a_website_needs_a_seed(service: Service) -> None:
     assert "seed_url" in answer.json()["detail"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.api.conftest import Service
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_clients_made_of_the_description_have_every_operation(service: Service) -> None:
     """Generators name methods by the operation's id, and know JSON, text, forms and octets."""
     paths = service.get("/openapi.json")["paths"]

@@ -95,7 +95,7 @@ def test_the_feed_tells_every_document_once_and_then_only_what_changed(
     assert news[0]["chunks"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_feed_names_the_change_that_caused_each(service: Service, crawl: CrawlJob, site: Site) -> None:
     before = {item["document"]["url"]: item["change"] for item in feed(service, crawl)}
     rye = before[site.url("/docs/rye")]
@@ -126,7 +126,7 @@ def test_a_document_and_its_chunks_can_be_read(service: Service, crawl: CrawlJob
     assert (counts["ingested"], counts["pending"], counts["chunks"], counts["vectors"]) == (5, 0, 6, False)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_words_are_found_in_the_language_of_their_document(service: Service, crawl: CrawlJob) -> None:
     assert paths(search(service, crawl, "loaf baking")) == [], "loaf is no form of loaves for the stemmer"
     assert paths(search(service, crawl, "starter bake")) == ["/docs/rye"]
@@ -145,7 +145,7 @@ def test_a_match_in_the_title_comes_before_one_in_the_text(service: Service, cra
     assert paths(search(service, crawl, "rye"))[0] == "/docs/rye"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_prefix_narrows_the_search(service: Service, crawl: CrawlJob) -> None:
     assert set(paths(search(service, crawl, "sourdough", prefix="/docs/w"))) == {"/docs/wheat"}
     assert set(paths(search(service, crawl, "sourdough", prefix="/docs/wheat/"))) == {"/docs/wheat"}
@@ -227,7 +227,7 @@ def test_a_cursor_of_another_project_s_feed_is_refused(service: Service, crawl: 
     refused(service, crawl.project_id, encode("documents", "2"))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_cursor_beyond_the_end_says_to_read_from_the_beginning(service: Service, crawl: CrawlJob) -> None:
     """As after a restore: what comes up to there would never be told."""
     cursor = service.get(f"/projects/{crawl.project_id}/documents", limit=200)["next_cursor"]

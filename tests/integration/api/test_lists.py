@@ -40,7 +40,7 @@ def test_a_cursor_leads_through_every_list(service: Service) -> None:
         assert walk(service, path) == whole["items"], path
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/keys", "/categories", "/hosts"])
 def test_a_cursor_of_another_list_is_refused(service: Service, path: str) -> None:
     furnish(service)

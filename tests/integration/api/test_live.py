@@ -120,7 +120,7 @@ def test_a_crawl_is_watched_from_its_start_to_its_end(service: Service, site: Si
         assert result["duration_seconds"] > 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_crawls_that_begin_later_are_watched_too(service: Service, port: int) -> None:
     project = service.engine.project("http://127.0.0.1/")
     with watching(port, service, project.id) as watcher:
@@ -146,7 +146,7 @@ def test_other_projects_are_not_told(service: Service, port: int, crawl: CrawlJo
 # -- what was missed ----------------------------------------------------------------------------
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_was_missed_comes_first_and_then_what_comes(service: Service, port: int, crawl: CrawlJob) -> None:
     with watching(port, service, crawl.project_id) as watcher:
         tell(service, crawl, *range(10))
@@ -181,7 +181,7 @@ def test_the_handshake_tells_where_one_begins(service: Service, port: int, crawl
     assert (event["seq"], event["data"]) == (begun + 1, {"n": 1})
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_is_no_longer_kept_is_told_as_a_gap(service: Service, port: int, crawl: CrawlJob) -> None:
     with watching(port, service, crawl.project_id) as watcher:
         tell(service, crawl, 0)
@@ -197,7 +197,7 @@ def test_what_is_no_longer_kept_is_told_as_a_gap(service: Service, port: int, cr
     assert in_order([gap, *kept]), "whoever comes back with the gap's number goes on behind it"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("again", [True, False], ids=["then more was told", "then nothing"])
 def test_nothing_kept_at_all_is_a_gap_too(service: Service, port: int, crawl: CrawlJob, again: bool) -> None:
@@ -320,7 +320,7 @@ def test_a_reader_that_does_not_read_is_dropped_and_the_others_go_on(
             assert told([back.next()]) == [len(got)]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_reader_that_is_only_behind_catches_up(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,7 +360,7 @@ def clients(service: Service) -> list[dict[str, str]]:
     return list(found)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_news_waits_while_a_crawl_runs_and_many_watch_but_not_when_it_is_over(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,7 +392,7 @@ def test_no_more_watch_with_one_key_than_may(
             pass
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_keys_that_have_many_seats_leave_some_to_others(
     service: Service, port: int, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,7 +434,7 @@ def test_a_key_in_the_query_opens_nothing_and_stands_in_no_log(
     assert "error" not in said.lower(), "a refusal is none"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Service, port: int, crawl: CrawlJob) -> None:
     mine = service.project(name="mine")
     limited = service.as_(Scope.ADMIN, mine["id"])
@@ -445,7 +445,7 @@ def test_a_foreign_project_is_as_unknown_as_one_that_is_not_there(service: Servi
     assert refused(port, service, missing) == unknown
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(("project", "after"), [("none", None), (None, -1), (None, "x"), (None, 2**60)])
 def test_what_cannot_be_asked_for_is_said(
@@ -514,7 +514,7 @@ def test_what_a_watcher_says_is_of_no_interest(service: Service, port: int, craw
         assert closed(watcher)[0] == 1009
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_who_talks_without_end_is_cut_off_before_it_is_read(service: Service, port: int, crawl: CrawlJob) -> None:
     empty = b"\x81\x80\0\0\0\0"
     with watching(port, service, crawl.project_id) as watcher:

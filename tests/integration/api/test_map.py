@@ -53,7 +53,7 @@ def test_a_site_that_cannot_be_had_says_why(desk: Desk, site: Site) -> None:
         assert desk.post("/map", url="http://169.254.169.254/").json()["reason"] == "egress"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_map_is_no_baseline_of_crawls(desk: Desk, site: Site) -> None:
     lay(site, {"/": ["/a", "/b"], "/a": "<p>a", "/b": "<p>b"})
     project = desk.engine.project(site.url())

@@ -35,7 +35,7 @@ def test_head_is_get_without_its_body(service: Service, site: Site) -> None:
     assert service.client.head("/api/v1/projects").status_code == 401
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_heads_of_exports_leave_none_open(service: Service, site: Site) -> None:
     lay(site, {"/": []})
     crawl = service.engine.crawl(site.url())

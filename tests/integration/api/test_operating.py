@@ -116,7 +116,7 @@ def metric(text: str, name: str) -> float:
     return float(found[1])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_metrics_count_what_all_processes_did(service: Service, site: Site) -> None:
     lay(site, {"/": ["/a", "/missing"], "/a": []})
     engine = service.engine

@@ -109,7 +109,7 @@ def test_a_crawl_with_its_urls_is_the_shape_it_is_described_as(service: Service,
     assert len(urls) == 6
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "query",
@@ -130,7 +130,7 @@ def test_a_filter_that_is_none_is_refused(service: Service, crawl: CrawlJob, que
     assert answer.status_code == 422, answer.text
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "words", ["'", '"', "& | !", ":*", "\\", "a:b", "\U0001f34e", "%_", "(" * 100, "'; DROP TABLE x"]
@@ -180,7 +180,7 @@ def test_odd_titles_are_inert_in_json_and_csv(service: Service, crawl: CrawlJob)
     assert odd["title"].startswith("'=")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_versions_and_what_changed_between_them(service: Service, crawl: CrawlJob, site: Site) -> None:
     (row,) = service.get(f"/projects/{crawl.project_id}/pages", prefix="/docs/b")["items"]
     path = f"/projects/{crawl.project_id}/pages/{row['id']}"
@@ -235,7 +235,7 @@ def test_a_crawl_can_be_taken_away_in_every_format(service: Service, crawl: Craw
     assert whole.count("\n--- ") == 4
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_past_crawl_is_exported_as_it_was(service: Service, crawl: CrawlJob, site: Site) -> None:
     lay(site, {"/docs/b": page(title="Changed")})
     service.engine.again(crawl)
@@ -288,7 +288,7 @@ def test_every_url_of_a_crawl_is_listed_with_its_reason(service: Service, crawl:
     assert (missing["reason"], missing["http_status"], missing["depth"]) == ("not_found", 404, 1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_history_tells_what_each_crawl_found_changed(service: Service, crawl: CrawlJob, site: Site) -> None:
     lay(site, {"/docs/b": page(title="Bananas", body="Other fruit."), "/docs/a": page("/new", title="Apples")})
     lay(site, {"/new": page(title="New")})

@@ -176,7 +176,7 @@ def test_what_is_no_list_is_refused_with_a_sentence(service: Service, body: byte
     assert "form" in service("POST", "/queue/import", files={"file": ("a.csv", CSV)}).json()["detail"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_only_an_import_may_be_longer_than_other_bodies(service: Service) -> None:
     rows = "url,category\n" + "".join(f"http://a.example/{number:01000},x\n" for number in range(4_200))
     assert len(rows) > body_limit.MOST_BYTES

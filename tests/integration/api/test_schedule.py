@@ -63,7 +63,7 @@ def test_run_now_starts_a_scheduled_crawl_and_a_second_is_refused(service: Servi
     assert (again.status_code, again.json()["code"]) == (409, "crawl_running")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "wrong",
@@ -94,7 +94,7 @@ def test_nonsense_is_refused_and_nothing_is_kept(service: Service, wrong: dict[s
     assert service("GET", path).status_code == 404
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_channels_with_secrets_are_shown_masked_and_masks_keep_them(service: Service) -> None:
     project = service.project()["id"]
     path, secret = f"/projects/{project}/schedule", "AbCdEfGh12345678"

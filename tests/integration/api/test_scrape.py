@@ -86,7 +86,7 @@ def test_the_bytes_are_those_of_now_though_the_text_is_the_same(desk: Desk, site
         assert desk.post("/scrape", url=site.url("/k"), formats=["links"]).json()["links"] == [site.url("/b")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_redirects_are_followed_and_ends_are_told(desk: Desk, site: Site) -> None:
     lay(site, {"/k": HTML, "/gone": HTML})
     site.set_fault("/old", redirect="/k")
@@ -150,7 +150,7 @@ def test_headers_go_to_the_urls_origin_alone_and_are_not_shared(desk: Desk) -> N
     assert not any("s3cret" in text for row in kept for text in row.values())
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -50,7 +50,7 @@ def test_only_who_may_write_sees_more_than_the_origin(service: Service, project:
     assert seen(service.as_(Scope.READ), project) == [SHOWN, SHOWN, MAIL, SHOWN, SHOWN]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_dashboard_shows_the_same(service: Service, project: str) -> None:
     rooms = [f"/projects/{project}/schedule", f"/projects/{project}/recipients", "/notifications"]
     notices = service.get("/notifications")["items"]

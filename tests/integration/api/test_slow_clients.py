@@ -181,7 +181,7 @@ def test_an_answer_that_nobody_takes_is_not_kept(app: Any, asked: bytes) -> None
         assert ended.wait(SECONDS)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_answer_may_be_taken_slowly() -> None:
     """Each look finds less than the one before."""
     with impatient(large, take_seconds=1.0) as port, silent(port, room=32_768) as client:

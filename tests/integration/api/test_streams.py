@@ -32,7 +32,7 @@ def served(app: object) -> Iterator[int]:
             thread.join(20)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_reader_who_goes_away_gives_the_connection_back(service: Service, site: Site) -> None:
     crawl = service.engine.crawl(site.url())
     with service.engine.tools.database.begin() as db:

@@ -55,7 +55,7 @@ def test_a_wrong_rule_is_refused_with_a_sentence(service: Service, body: dict[st
     assert words in answer.text
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_rule_is_previewed_and_tried_on_past_crawls(service: Service, site: Site) -> None:
     def laid(price: str) -> None:
         lay(site, {"/": ["/lamp"], "/lamp": page(body=f"<p class=cost>{price}</p>")})
@@ -78,7 +78,7 @@ def test_a_rule_is_previewed_and_tried_on_past_crawls(service: Service, site: Si
     assert (change["words"], change["percent"]) == ("price 99.00 € → 89.00 €, −10.1 %", -10.1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_selector_is_picked_by_its_text_and_shows_what_it_named(service: Service, site: Site) -> None:
     project = service.engine.project(site.url(), use_sitemaps=False, delay_seconds=0)
     for price in (119, 99):

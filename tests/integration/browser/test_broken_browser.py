@@ -37,7 +37,7 @@ def test_pages_are_stored_as_the_server_sends_them_with_a_note(two_lanes: TwoLan
     assert asked(site).count("/") == 2, "once more, when there was no browser"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoLanes, tmp_path: Path) -> None:
     with pages({"/": SHELL, "/a": "<p>x</p>"}) as site:
         first = two_lanes.crawl(site.url("/"))
@@ -50,7 +50,7 @@ def test_it_is_tried_once_and_the_next_crawls_do_not_wait_for_it(two_lanes: TwoL
     assert why_unavailable(settings.chromium, settings.data_dir) == "The browser ended at once: cannot load: libnss3.so"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_its_worker_says_that_it_cannot_and_why(two_lanes: TwoLanes) -> None:
     tools = two_lanes.tools
     tools.redis.flushdb()
@@ -81,7 +81,7 @@ def test_a_shell_on_a_light_site_is_stored_with_a_note_too(two_lanes: TwoLanes) 
     assert noted == {"/": ("done", None), "/shell": ("done", "render_unavailable")}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_always_does_without_it_and_a_refusal_stays_one(two_lanes: TwoLanes) -> None:
     def respond(_: object, request: Request) -> bytes:
         return response(b"no", "403 Forbidden") if request.path == "/" else response(b"", "404 Not Found")

@@ -38,7 +38,7 @@ def test_the_doctor_starts_the_driver_and_repeats_its_words(chromium: Path) -> N
     assert check.fix == WORDS.capitalize()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_ends_without_it_and_the_log_and_the_worker_say_why(two_lanes: TwoLanes) -> None:
     tools = two_lanes.tools
     with pages({"/": SHELL}) as site, capture_logs() as logs:

@@ -16,7 +16,7 @@ def _program(path: Path, script: str) -> Path:
     return path
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_browser_that_starts_is_well(chromium: Path) -> None:
     check = browser_here(Settings(chromium=chromium))
     assert (check.ok, check.required, check.fix) == (True, False, None)

@@ -285,7 +285,7 @@ def test_a_browser_that_will_not_start_is_said_in_a_sentence(crawl4ai: None, tmp
     assert result.error == "The browser ended at once: no display"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_nothing_is_started_before_the_first_page(tmp_path: Path) -> None:
     code = (
         "import sys; from crawler.adapters.browser.fetcher import BrowserFetcher, why_unavailable;"

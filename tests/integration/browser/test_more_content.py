@@ -29,7 +29,7 @@ def shown(browser: BrowserFetcher, html: str, scrolls: int) -> int:
     return len(re.findall(rb">Rope \d+<", result.body))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "html", [pytest.param(SCROLLED, marks=pytest.mark.slow, id="scrolled"), pytest.param(PRESSED, id="pressed")]
 )

@@ -16,7 +16,7 @@ LIST = f"""<body><dialog open id=ask>Biscuits? <button class=yes onclick="ask.re
 <section id=late></section><script>{ADD} setInterval(() => {{ if (shown > 20) late.className = 'here' }})</script>"""
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_steps_are_taken_before_the_page_is_read(browser: BrowserFetcher) -> None:
     steps = page_steps(["click .yes", "click a.next up to 2 times", "wait for #late.here", "click .none if there"])
     shown = LIST.replace("<section id=late>", "<section id=late style='height: 9px'>")

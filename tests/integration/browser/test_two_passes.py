@@ -161,7 +161,7 @@ def test_a_homepage_that_refuses_the_light_fetch_is_tried_in_a_browser(two_lanes
     assert crawl.rendering == {"render": True, "signal": "fetch_failed", "measured": 403}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["404 Not Found", "410 Gone"])
 def test_a_homepage_that_is_gone_is_not_tried_in_a_browser(two_lanes: TwoLanes, status: str) -> None:
     with serving(lambda *_: response(b"", status)) as site:
@@ -283,7 +283,7 @@ class TestWithoutABrowser:
         assert crawl.rendering is not None
         assert crawl.rendering["unavailable"] is True
 
-    @pytest.mark.further
+    @pytest.mark.slow
     def test_always_does_without_it_too(self, nobody: Engine) -> None:
         with pages({"/": light()}) as site:
             crawl = nobody.start(nobody.project(site.url("/")), config={"render": "always", "delay_seconds": 0})
@@ -314,7 +314,7 @@ class TestWithoutABrowser:
         )
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_goes_on_light_when_its_renderer_goes_away(two_lanes: TwoLanes) -> None:
     gone = threading.Event()
 

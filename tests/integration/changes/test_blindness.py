@@ -85,7 +85,7 @@ def test_a_text_in_place_of_most_pages_is_no_page_however_long_it_stands(
     assert quiet(crawler.again(crawl)), "once"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("status", [403, 500])
 def test_pages_that_are_refused_for_several_runs_are_neither_forgotten_nor_quiet(
@@ -195,7 +195,7 @@ def test_a_redirect_of_all_pages_to_one_place_is_told_in_each_run_and_its_target
     assert not coverage(crawl)["failing"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_sign_in_page_that_robots_txt_forbids_is_not_missed_when_the_wall_is_gone(
     crawler: Engine, site: Site
 ) -> None:
@@ -221,7 +221,7 @@ def test_a_sign_in_page_that_robots_txt_forbids_is_not_missed_when_the_wall_is_g
         assert coverage(crawl)["sentence"] is None
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("max_pages", "new"), [(6, []), (100, ["/fresh"])], ids=["limited", "whole"])
 def test_what_a_blind_crawl_did_not_meet_is_not_new(
@@ -244,7 +244,7 @@ def test_what_a_blind_crawl_did_not_meet_is_not_new(
     assert told(crawl)["removed_page_urls"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_app_that_nobody_can_show_is_said_in_each_run(crawler: Engine, site: Site) -> None:
     """A short page with a script is a page, as far as anybody knows."""
     crawler.tools.operating.live_workers.announce("renderer", ["render"], WorkerState("none is here"))
@@ -262,7 +262,7 @@ def test_an_app_that_nobody_can_show_is_said_in_each_run(crawler: Engine, site: 
     assert not coverage(crawler.again(crawler.again(crawl)))["failing"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
@@ -278,7 +278,7 @@ def test_a_first_page_that_loses_its_links_is_told_once_and_hides_no_edit(crawle
     assert (quiet(crawl), told(crawl)["is_significant"], coverage(crawl)["sentence"]) == (True, False, None)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_site_that_truly_shrinks_is_not_blind(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -290,7 +290,7 @@ def test_a_site_that_truly_shrinks_is_not_blind(crawler: Engine, site: Site) -> 
     assert (coverage(second)["failing"], coverage(second)["expected"]) == (False, 3)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_the_user_leaves_out_is_not_missed(crawler: Engine, site: Site) -> None:
     lay_pages(site)
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -423,7 +423,7 @@ def test_a_new_page_to_which_links_lead_by_redirects_is_new_on_a_site_that_asks_
     assert (paths_of(told(crawl)["new_page_urls"]), told(crawl)["not_compared_urls"]) == (["/fresh"], [])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("outage", ["wall", "error"])
 def test_a_page_to_which_links_lead_by_redirects_is_compared_again_after_an_outage(

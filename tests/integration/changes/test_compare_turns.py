@@ -128,7 +128,7 @@ def editions(crawler: Engine, site: Site) -> tuple[CrawlJob, CrawlJob]:
     return first, crawler.again(first)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_one_that_breaks_each_time_is_failed_with_its_reason_and_the_next_crawl_misses_nothing(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_crawl_waits_until_the_one_before_was_compared_or_has_failed(
     assert (third.change_summary or {})["changed_page_urls"] == [site.url("/")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_one_whose_process_is_killed_each_time_is_failed_and_not_begun_for_ever(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:
@@ -185,7 +185,7 @@ def test_one_whose_process_is_killed_each_time_is_failed_and_not_begun_for_ever(
     assert (found.state, found.reason) == (Compared.YES, None), "somebody asked for it again"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_no_failure_of_the_comparison(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:
@@ -197,7 +197,7 @@ def test_a_server_that_does_not_answer_is_no_failure_of_the_comparison(
     assert not crawler.tools.store.get_crawl(second.id).comparison_failed
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_long_comparison_ends_when_others_have_the_long_turn_and_is_made_later(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:
@@ -242,7 +242,7 @@ def test_what_a_dead_worker_held_is_free_after_a_while(crawler: Engine, turns: C
         assert 0 < int(crawler.tools.redis.pttl(key)) <= 1000 * HELD_SECONDS
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_who_asks_while_a_crawl_is_compared_hears_that_it_is_not_yet_and_never_that_there_is_nothing(
     crawler: Engine, site: Site
 ) -> None:

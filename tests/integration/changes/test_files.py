@@ -74,7 +74,7 @@ def test_what_older_versions_stored_is_no_change(crawler: Engine, site: Site) ->
     assert told(second)["summary"]["unchanged_pages"] == 5
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_pdf_without_text_is_compared_by_its_bytes_and_says_so(crawler: Engine, site: Site) -> None:
     scan = pdf_of("x").replace(b"(x) Tj", b"( ) Tj").decode()
     broken = "%PDF-1.4 not really"
@@ -89,7 +89,7 @@ def test_a_pdf_without_text_is_compared_by_its_bytes_and_says_so(crawler: Engine
     assert "It has no text" in str(notes(crawler, third)[1])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_two_versions_of_a_file_are_shown_by_what_they_say(crawler: Engine, site: Site) -> None:
     serve(site, files())
     first = crawler.crawl(site.url(), use_sitemaps=False, content_types=KINDS)

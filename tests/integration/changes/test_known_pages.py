@@ -76,7 +76,7 @@ def test_known_pages_keep_their_depth(crawler: Engine, site: Site) -> None:
     assert "/too-deep" not in asked(site)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 2])
 def test_known_pages_stay_within_max_pages(crawler: Engine, site: Site, limit: int) -> None:
     lay(site, {"/": home("/a", "/b", "/c"), "/a": [], "/b": [], "/c": []})

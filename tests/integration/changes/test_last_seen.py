@@ -44,7 +44,7 @@ def test_an_edit_made_while_the_page_failed_is_told_when_it_is_back(crawler: Eng
     assert told(crawler.again(third))["summary"]["changed_pages"] == 0, "once"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_failed_and_is_the_same_again_is_unchanged(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     fault = site.set_fault("/a", status=500)
@@ -54,7 +54,7 @@ def test_a_page_that_failed_and_is_the_same_again_is_unchanged(crawler: Engine, 
     assert (found["changed_page_urls"], found["new_page_urls"], found["not_compared_urls"]) == ([], [], [])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_made_behind_a_wall_is_told_when_the_wall_is_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/a": WALL})
@@ -64,7 +64,7 @@ def test_an_edit_made_behind_a_wall_is_told_when_the_wall_is_gone(crawler: Engin
     assert told(crawler.again(second))["changed_page_urls"] == [site.url("/a")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_is_the_same_behind_a_wall_is_unchanged(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/a": WALL})
@@ -75,7 +75,7 @@ def test_a_page_that_is_the_same_behind_a_wall_is_unchanged(crawler: Engine, sit
     assert found["not_compared_urls"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/a", "/b", "/c"], "/c": page(title="C", body=PROSE)})
@@ -86,7 +86,7 @@ def test_a_page_that_failed_when_it_was_first_met_is_new_when_it_is_there(crawle
     assert told(crawler.again(second))["new_page_urls"] == [site.url("/c")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("crawls_in_vain", [1, 2])
 def test_a_page_that_failed_in_the_first_crawl_is_not_new_when_it_is_there_nor_is_what_only_it_links_to(
     crawler: Engine, site: Site, crawls_in_vain: int
@@ -107,7 +107,7 @@ def test_a_page_that_failed_in_the_first_crawl_is_not_new_when_it_is_there_nor_i
     assert told(crawler.again(third))["changed_page_urls"] == [site.url("/below")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_removal_no_probe_could_verify_is_told_when_a_crawl_meets_the_page_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/b"]})
@@ -120,7 +120,7 @@ def test_a_removal_no_probe_could_verify_is_told_when_a_crawl_meets_the_page_gon
     assert told(crawler.again(second))["removed_page_urls"] == [site.url("/a")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_that_ended_early_swallows_no_change_and_no_removal(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     project = crawler.tools.store.get_project(first.project_id)
@@ -147,7 +147,7 @@ def crawls(crawler: Engine, first: CrawlJob, count: int) -> list[list[str]]:
     return found
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("failing", [1, 2, 4], ids="failed in {} crawls".format)
 @pytest.mark.parametrize("linked", [True, False], ids=["still linked", "unlinked"])

@@ -27,7 +27,7 @@ def first_crawl(crawler: Engine, site: Site) -> CrawlJob:
     return crawl
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_new_addresses_that_had_no_room_are_said_once(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     lay(site, {"/": [*PATHS, "/fresh", "/fresh/too"], "/fresh": (), "/fresh/too": ()})
@@ -40,7 +40,7 @@ def test_new_addresses_that_had_no_room_are_said_once(crawler: Engine, site: Sit
     assert (coverage["new_without_room"], coverage["sentence"]) == (0, None)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engine, site: Site) -> None:
     """Pages that were only skipped before, for want of room, are not new."""
     crawl = first_crawl(crawler, site)
@@ -52,7 +52,7 @@ def test_a_new_page_is_told_that_had_room_because_another_is_gone(crawler: Engin
     assert told(crawl)["coverage"]["new_without_room"] == 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_is_gone_is_removed_also_where_there_is_no_room_for_all(crawler: Engine, site: Site) -> None:
     crawl = first_crawl(crawler, site)
     lay(site, {"/": PATHS[1:]})
@@ -83,7 +83,7 @@ def listed(paths: list[str]) -> str:
     return f"<urlset>{''.join(f'<url><loc>{path}</loc></url>' for path in paths)}</urlset>"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("has_room", [True, False])
 def test_a_new_page_that_only_the_sitemap_names_is_told_or_counted(crawler: Engine, has_room: bool) -> None:
     paths = list(PATHS)
@@ -106,7 +106,7 @@ def test_a_new_page_that_only_the_sitemap_names_is_told_or_counted(crawler: Engi
         assert (told(crawl)["new_page_urls"], told(crawl)["coverage"]["new_without_room"]) == ([], 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_a_crawl_tells_apart_from_now_on_was_there_before(crawler: Engine) -> None:
     """A crawl at its limit learns parameters for the next one: addresses that were one page before are not new."""
     plain = [f"/plain/{n}" for n in range(60)]

@@ -38,7 +38,7 @@ def told(crawler: Engine, crawl: CrawlJob) -> list[str]:
     return [line.added or "" for page in crawler.tools.changes.describe.texts(crawl, 50, 50) for line in page.lines]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_it_is_no_edit_and_each_edit_behind_it_is_told_once(crawler: Engine) -> None:
     clock, park = Clock(crawler), Park()
     found: list[str] = []

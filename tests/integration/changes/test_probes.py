@@ -59,7 +59,7 @@ def test_probes_are_outside_the_page_limit_and_the_fetch_limit(crawler: Engine, 
     assert (second.end_reason, second.pages_crawled) == (EndReason.MAX_PAGES, 2), "they would be pages, too"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_probes_keep_the_gap_and_are_marked_in_the_audit(crawler: Engine, site: Site) -> None:
     lay_pages(site, 4)
     first = crawler.crawl(site.url(), use_sitemaps=False, delay_seconds=0.1)
@@ -85,7 +85,7 @@ def test_a_probe_stores_no_page_and_leaves_the_old_one_as_it_was(crawler: Engine
     assert (ended.pages_crawled, ended.total_discovered, ended.pages_skipped) == (1, 1, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("way", ["reconcile", "rebuild", "twice"])
 def test_probes_that_redis_lost_come_back_from_the_table(crawler: Engine, site: Site, way: str) -> None:
@@ -105,7 +105,7 @@ def test_probes_that_redis_lost_come_back_from_the_table(crawler: Engine, site: 
     assert sorted(asked(site)[before:]) == names(5), "each once"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_probes_that_only_the_frontier_lost_are_queued_again_by_whoever_looks_whether_the_crawl_is_over(
     crawler: Engine, site: Site
 ) -> None:
@@ -119,7 +119,7 @@ def test_probes_that_only_the_frontier_lost_are_queued_again_by_whoever_looks_wh
     assert outcomes(crawler, crawler.run(crawl)) == {"gone": 5}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_probe_that_has_its_answer_is_not_asked_again_by_one_who_queued_it_late(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 3)
     waiting = crawler.tools.engine.probes.queued(crawl.id)
@@ -138,7 +138,7 @@ def test_planning_twice_at_once_plans_the_same(crawler: Engine, site: Site) -> N
     assert probes(crawler, crawl) == planned
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_host_that_complains_is_asked_for_nothing_more_and_the_crawl_ends(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 20, delay_seconds=0.05)
     site.set_fault("/p/*", status=429, retry_after=600)
@@ -149,7 +149,7 @@ def test_a_host_that_complains_is_asked_for_nothing_more_and_the_crawl_ends(craw
     assert ended.end_reason is EndReason.EXHAUSTED, "the site itself was seen"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_whose_time_is_up_ends_without_its_probes(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     crawl = until_probes_wait(crawler, site, 5, delay_seconds=0.3, max_duration_seconds=600)
@@ -163,7 +163,7 @@ def test_a_crawl_whose_time_is_up_ends_without_its_probes(crawler: Engine, site:
     assert summary["summary"]["removed_pages"] == 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_cancelled_while_it_probes_stays_cancelled(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 5, delay_seconds=0.3)
     crawler.tools.crawls.control.cancel(crawl.id)
@@ -174,7 +174,7 @@ def test_a_crawl_cancelled_while_it_probes_stays_cancelled(crawler: Engine, site
     assert len(asked(site)) == before
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_paused_crawl_probes_after_it_is_resumed(crawler: Engine, site: Site) -> None:
     crawl = until_probes_wait(crawler, site, 3)
     crawler.tools.crawls.control.pause(crawl.id)

@@ -36,7 +36,7 @@ def test_a_product_that_is_no_longer_available_is_an_edit(crawler: Engine, site:
     assert told(crawler, site, **edited) == (["/dibber", "/rake"], [], {sorry, "17.00 EUR"})
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_still_names_its_price_is_there(crawler: Engine, site: Site) -> None:
     closed = "This page does not exist. Ask at the counter."
     assert told(crawler, site, hoe=product("hoe", story=closed)) == (["/hoe"], [], {closed})

@@ -188,7 +188,7 @@ def test_a_page_that_redirects_to_one_that_was_there_is_removed_and_says_where_i
     assert summary["moved"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_redirect_to_a_page_that_is_gone_is_gone(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     lay(site, {"/": ["/kept", "/b"]})
@@ -206,7 +206,7 @@ def test_a_page_that_is_gone_and_a_new_one_with_its_words_are_one_move(crawler: 
     assert summary["summary"]["new_pages"] == summary["summary"]["removed_pages"] == 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_that_say_the_same_are_not_paired(crawler: Engine, site: Site) -> None:
     empty = page(title="Empty")
     lay(site, {"/": ["/a", "/b"], "/a": empty, "/b": empty})
@@ -222,7 +222,7 @@ def test_pages_that_say_the_same_are_not_paired(crawler: Engine, site: Site) -> 
 # ---- over several crawls
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_removal_that_one_crawl_could_not_verify_is_told_by_the_next(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     unlink(site, "/a")
@@ -248,7 +248,7 @@ def test_a_page_that_can_never_be_looked_at_is_given_up_after_three_crawls(crawl
     assert asked(site)[before:].count("/a") == 3
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_was_unlinked_for_a_while_is_not_new_when_it_is_linked_again(crawler: Engine, site: Site) -> None:
     first = first_crawl(crawler, site)
     unlink(site, "/a")
@@ -309,7 +309,7 @@ STANDING = {
 }
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_status(crawler: Engine, site: Site) -> None:
     kept = [f"/kept/{n}" for n in range(12)]
     lay(site, {"/": [*kept, *GONE, *STANDING], **dict.fromkeys(kept, ())})
@@ -322,7 +322,7 @@ def test_an_unlinked_page_whose_heading_says_not_found_is_gone_whatever_its_stat
     assert removed_in(crawler.again(second)) == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_end_of_a_page_is_told_once_though_it_is_said_in_two_ways(crawler: Engine, site: Site) -> None:
     """It is linked all the time, and answers 200 before it answers 404."""
     kept = [f"/kept/{n}" for n in range(4)]
@@ -339,7 +339,7 @@ def test_the_end_of_a_page_is_told_once_though_it_is_said_in_two_ways(crawler: E
     assert told(crawl)["not_compared_urls"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_is_gone_after_an_error_of_the_whole_site_is_removed(crawler: Engine, site: Site) -> None:
     """The error said of every page that it is gone, and nothing was told as removed then."""
     paths = [f"/p{n}" for n in range(6)]
@@ -369,7 +369,7 @@ SIGNS_LIKE_WALLS = {
 }
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("sign", SIGNS_LIKE_WALLS)
 def test_that_a_page_is_back_is_told_if_its_end_was(crawler: Engine, site: Site, sign: str) -> None:
@@ -430,7 +430,7 @@ def test_that_pages_are_back_is_told_if_a_redirect_for_the_time_being_was_told_a
 # ---- where a barrier leads is no page of the site
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 @pytest.mark.parametrize("target", ["/login?next={}", "/maintenance"])
@@ -458,7 +458,7 @@ def test_where_a_barrier_leads_is_neither_new_when_it_comes_nor_removed_when_it_
     assert (told(crawl)["new_page_urls"], removed_in(crawl)) == ([], [])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_others_still_lead_to_is_told_when_it_is_gone(crawler: Engine, site: Site) -> None:
     paths = ["/kept", "/shop", "/a", "/b", "/c"]
     lay(site, {"/": paths, **{path: [] for path in paths}})

@@ -57,7 +57,7 @@ def test_one_change_under_three_addresses_is_told_once(crawler: Engine, site: Si
     ]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_of_two_copies_of_which_one_changed_that_one_is_told(crawler: Engine, site: Site) -> None:
     links = ("/a", "/b", *others(site))
     lay(site, {"/": links, "/a": news("Closed."), "/b": news("Closed.")})
@@ -116,7 +116,7 @@ def test_copies_are_known_for_copies_though_each_names_the_time_it_was_made(craw
     assert short(site, told(second)["also_at"]) == {"/a": ["/b"]}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_copies_are_known_for_copies_though_what_is_new_on_them_has_an_age(crawler: Engine, site: Site) -> None:
     links = ("/", "/latest", "/latest/print", *others(site))
     lay(site, {path: news("Closed.", links=links) for path in links[:3]})
@@ -129,7 +129,7 @@ def test_copies_are_known_for_copies_though_what_is_new_on_them_has_an_age(crawl
     assert short(site, told(second)["changed_page_urls"]) == ["/"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_new_page_and_its_further_addresses_are_one_new_page(crawler: Engine, site: Site) -> None:
     lay(site, {"/": others(site)})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -192,7 +192,7 @@ def test_a_page_that_was_renamed_is_told_once_as_moved(crawler: Engine, site: Si
         assert added == (["And one more boat was sunk."] if edit else []), move["from"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_only_says_that_it_is_gone_is_removed(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/old", *others(site)], "/old": story()})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -206,7 +206,7 @@ def test_a_page_that_only_says_that_it_is_gone_is_removed(crawler: Engine, site:
     assert short(site, told(crawler.again(third))["changed_page_urls"]) == ["/old"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_site_that_says_so_of_most_of_its_pages_has_an_error(crawler: Engine, site: Site) -> None:
     lay(site, {"/": [*others(site)]})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -241,7 +241,7 @@ def test_one_product_in_place_of_another_is_no_move(crawler: Engine, site: Site)
     assert short(site, told(second)["removed_page_urls"]) == ["/p/0"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wall",
     [

@@ -41,7 +41,7 @@ def paths(crawl: CrawlJob) -> list[str]:
     return ["/" + url.split("/", 3)[3] for url in told(crawl)["changed_page_urls"]]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("close", [refuse, ask_to_sign_in])
 def test_edits_of_the_template_are_not_told_again_when_a_section_opens(
     crawler: Engine, site: Site, close: Close

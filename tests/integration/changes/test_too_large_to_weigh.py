@@ -111,7 +111,7 @@ def test_what_people_ask_for_has_the_same_bounds(crawler: Engine, site: Site) ->
     assert shown.note == "It is too large to weigh: only its hash tells that it changed."
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", ["<script>var data = '{}';</script>", '<img src="data:image/png;base64,{}" alt="">'])
 def test_what_nobody_reads_on_a_page_of_megabytes_does_not_count(crawler: Engine, site: Site, weight: str) -> None:
     def large(price: str, clock: str) -> str:
@@ -130,7 +130,7 @@ def test_what_nobody_reads_on_a_page_of_megabytes_does_not_count(crawler: Engine
     assert rows.note is None
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("mention", ['<a title="write <!-- so">x</a>', "<!-->", '<input placeholder="<script>">'])
 def test_a_page_of_megabytes_that_mentions_what_nobody_reads_is_not_unchanged(
     crawler: Engine, site: Site, mention: str
@@ -157,7 +157,7 @@ def test_a_lightened_page_of_which_nothing_seen_changed_is_changed_by_its_hash(c
     assert site.url("/large") in (second.change_summary or {})["changed_page_urls"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> None:
     words = "<p>{}</p>" + "<p>All of these words.</p>" * 90_000
     lay(site, {"/": page("/large"), "/large": page(body=words.format("One."))})
@@ -168,7 +168,7 @@ def test_a_page_of_megabytes_is_told_as_such(crawler: Engine, site: Site) -> Non
     assert summary["by_hash"] == [{"url": site.url("/large"), "reason": "too_large_to_weigh"}]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.usefixtures("little_time")
 def test_a_page_that_takes_minutes_does_not_hide_that_another_moved(
     crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch

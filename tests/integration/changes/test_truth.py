@@ -59,7 +59,7 @@ def test_prices_that_change_on_all_pages_are_told_at_every_crawl(crawler: Engine
     assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_far_along_a_line_is_told_and_shown(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda n: f"<p>{'Many words stand here. ' * 60} It takes ten days. Page {n}.</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -75,7 +75,7 @@ def days(at: datetime) -> str:
     return f"<p>Nightly of {at:%d %B %Y}</p>"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_date_that_is_the_day_of_the_fetch_is_told_on_one_page_until_its_earlier_versions_say_that_it_runs(
     crawler: Engine, site: Site
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_date_that_is_the_day_of_the_fetch_is_told_on_one_page_until_its_earli
     assert found == [["p0"], [], []]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_date_that_is_the_day_of_the_fetch_on_several_pages_is_quiet(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     lay_pages(site, lambda n: days(clock()) if n < 4 else "")
@@ -187,7 +187,7 @@ def test_a_sign_in_page_at_every_address_is_one_note_and_what_happened_meanwhile
     assert (digest.removed, digest.added) == ((), ("News!",))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(("target", "status"), [("/login", 301), ("/login", 302), ("/", 301)])
 def test_pages_that_all_lead_to_one_place_are_one_note_and_are_not_new_when_they_are_back(
@@ -265,7 +265,7 @@ def test_a_page_with_noise_that_moved_is_one_move(crawler: Engine, site: Site) -
     assert summary_of(second)["removal_counts"]["gone"] == 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_of_the_template_is_significant_by_the_pages_that_show_it(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda _: "<p>All rights reserved.</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -275,7 +275,7 @@ def test_an_edit_of_the_template_is_significant_by_the_pages_that_show_it(crawle
     assert (found["summary"]["changed_pages"], found["template_pages"], found["is_significant"]) == (0, 8, True)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_comparing_again_gives_the_same_summary(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda n: f"<p>Price: € {400 + n}</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -24,7 +24,7 @@ def answering(pages: Mapping[str, str], files: Container[str]) -> Respond:
     return respond
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 def test_pages_that_come_as_another_type_of_file_are_said_in_each_run_and_not_forgotten(
@@ -51,7 +51,7 @@ def test_pages_that_come_as_another_type_of_file_are_said_in_each_run_and_not_fo
         assert (told(crawl)["new_page_urls"], coverage(crawl)["failing"]) == ([], False)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("linked", [True, False])
 def test_files_that_the_user_takes_no_more_are_not_missed(crawler: Engine, linked: bool) -> None:

@@ -35,7 +35,7 @@ def statuses(site: Site, since: int) -> list[int]:
     return [request.status for request in site.requests()[since:] if request.path in {"/", *ARTICLES}]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_of_the_frame_is_told_by_the_next_crawl_although_every_validator_stands_still(
     crawler: Engine, site: Site
 ) -> None:
@@ -51,7 +51,7 @@ def test_an_edit_of_the_frame_is_told_by_the_next_crawl_although_every_validator
     assert told(third)["template_changes"] == [], "told once"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_validators_are_believed_again_when_they_prove_right(crawler: Engine, site: Site) -> None:
     publish(site, "One")
     crawl = crawler.crawl(site.url(), use_sitemaps=False)
@@ -66,7 +66,7 @@ def test_validators_are_believed_again_when_they_prove_right(crawler: Engine, si
     assert sorted(statuses(site, since)) == [200] * unconditional + [304] * (len(ARTICLES) + 1 - unconditional)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_each_crawl_asks_for_other_pages_without_conditions() -> None:
     urls = [f"https://h.test/{number}" for number in range(2000)]
     chosen = [{url for url in urls if is_asked_anew(url, UUID(int=crawl))} for crawl in range(60)]
@@ -85,7 +85,7 @@ def folder_served(folder: Path) -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [0, -86_400], ids=["the same date", "an older date"])
 def test_an_edit_that_comes_with_no_younger_date_is_told_by_the_next_crawl(
     crawler: Engine, tmp_path: Path, later: int
@@ -106,7 +106,7 @@ def test_an_edit_that_comes_with_no_younger_date_is_told_by_the_next_crawl(
     assert sorted(told(second)["changed_page_urls"]) == [url + room for room in rooms[1:4]]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_that_no_whole_crawl_has_looked_at_for_missing_parts_are_asked_for_without_conditions(
     crawler: Engine, site: Site
 ) -> None:

@@ -102,7 +102,7 @@ def test_a_sign_in_page_that_shares_its_path_with_all_others_is_one(
         assert not told(crawl)["coverage"]["failing"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_that_move_on_such_a_site_are_not_behind_its_sign_in_page(crawler: Engine) -> None:
     board = Board(WAYS_BACK["its name"], links_to_form=True)
     with serving(board) as server:

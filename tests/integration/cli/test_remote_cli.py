@@ -130,7 +130,7 @@ def schedule(engine: Engine, project_id: UUID, crawl_id: UUID) -> None:
     )
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "words",
@@ -163,7 +163,7 @@ def test_a_service_is_told_of_as_its_servers_are(stage: Stage, words: tuple[str,
     assert shown
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     shown = stage.told(stage.there, "changes", "CRAWL")
     url = stage.site.url
@@ -194,7 +194,7 @@ def test_changes_are_told_url_by_url_and_word_by_word(stage: Stage) -> None:
     assert "There is nothing to compare it with." in stage.told(stage.there, "changes", "FIRST")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_exports_are_the_same_files(stage: Stage, tmp_path: Path) -> None:
     formats = ("--format", "jsonl", "--format", "csv")
     for name, place in (("here", stage.here), ("there", stage.there)):
@@ -215,7 +215,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, place: str) -> None:
@@ -242,7 +242,7 @@ def test_the_queue_is_filled_read_and_changed(stage: Stage, tmp_path: Path, plac
         assert stage.told(at, "queue", *wrong, status=2)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("place", ["here", "there"])
 def test_a_category_is_set_tried_and_used_to_read_an_entry(stage: Stage, tmp_path: Path, place: str) -> None:
@@ -349,7 +349,7 @@ def test_a_queue_is_rebuilt_from_a_terminal_elsewhere(stage: Stage) -> None:
     assert "is completed" in stage.told(stage.there, "rebuild-frontier", "WAITING", status=5)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
     engine = stage.engine
     crawl = engine.start(engine.project(stage.site.url(), delay_seconds=0.1))
@@ -373,7 +373,7 @@ def test_a_crawl_is_watched_from_a_terminal_elsewhere(stage: Stage) -> None:
     assert "There is no crawl" in stage.told(stage.there, "crawl", "watch", "NOBODY", status=4)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> None:
     made = stage.json("project", "create", "Another", "http://another.example/")
     stage.names["ANOTHER"] = made["id"]
@@ -410,7 +410,7 @@ def test_a_project_is_made_changed_crawled_steered_and_deleted(stage: Stage) -> 
     assert "There is no project" in stage.told(stage.there, "project", "show", "ANOTHER", status=4)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_schedule_is_set_changed_run_and_disabled(stage: Stage) -> None:
     stage.names["SCHEDULED"] = stage.json("project", "create", "Scheduled", "http://scheduled.example/")["id"]
     assert "has no schedule" in stage.told(stage.there, "schedule", "show", "SCHEDULED", status=4)
@@ -467,7 +467,7 @@ def test_hosts_and_keys_are_steered(stage: Stage) -> None:
     assert "CRAWLER_API_KEY" in stage.told(reader, "project", "list", status=1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(8)
 @pytest.mark.parametrize(
     ("words", "status"),
@@ -572,7 +572,7 @@ def test_watch_rules_are_written_and_tried_from_both_places(stage: Stage) -> Non
         assert "a condition reads like" in stage.told(place, "watch-rule", "add", "PROJECT", "--tell", "ever", status=2)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_recipients_are_added_and_muted_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "Nobody else" in stage.told(place, "recipient", "list", "PROJECT")
@@ -647,7 +647,7 @@ def test_a_selector_is_picked_from_both_places(stage: Stage) -> None:
         )
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> None:
     origin = stage.site.url("").rstrip("/")
     steps = (f"open {origin}/in", "fill #user from user", "click button")
@@ -665,7 +665,7 @@ def test_logins_are_stored_tried_and_removed_from_both_places(stage: Stage) -> N
         assert stage.told(place, "login", "remove", "PROJECT") == "Removed.\n"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_noise_rules_are_written_and_tried_from_both_places(stage: Stage) -> None:
     for place in (stage.here, stage.there):
         assert "No rules yet" in stage.told(place, "noise", "list", "PROJECT")
@@ -747,7 +747,7 @@ def test_channels_with_secrets_come_from_files(stage: Stage, tmp_path: Path) -> 
     stage.told(here, *words, "http://127.0.0.1:9/hook", "--json")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) -> None:
     book, queues = stage.engine.tools.operating.live_workers, ["coordinator", "fetch"]
     for place in (stage.here, stage.there):
@@ -763,7 +763,7 @@ def test_a_run_says_that_workers_have_it_when_there_are_workers(stage: Stage) ->
     stage.engine.tools.redis.delete(stage.engine.tools.operating.canaries._key)  # for other tests nobody works here
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_mail_without_a_mail_server_is_warned_of_on_both_doors(stage: Stage) -> None:
     words = "No mail will be sent: CRAWLER_SMTP_URL and CRAWLER_MAIL_FROM are not set; name a mail server in the "
     for place in (stage.here, stage.there):
@@ -799,7 +799,7 @@ def test_a_refused_rule_or_schedule_is_one_sentence_with_one_full_stop(stage: St
         assert "The options" not in told
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_webhook_that_may_not_be_reached_is_refused_with_how_to_allow_it(stage: Stage) -> None:
     closed = stage.here.but(CRAWLER_EGRESS_ALLOW="")
     for address, opened in (
@@ -856,7 +856,7 @@ def test_documents_are_listed_and_searched_from_both_places(stage: Stage) -> Non
     assert "at most 500" in stage.told(stage.there, "search", "SHOP", "x" * 501, status=2)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_is_watched_in_one_line_from_both_places(stage: Stage) -> None:
     for place, path in ((stage.here, "/a"), (stage.there, "/c")):
         url = stage.site.url(path)
@@ -931,7 +931,7 @@ def test_a_mistake_in_what_is_to_be_watched_leaves_no_project_behind(stage: Stag
     assert len(stage.engine.tools.store.list_projects(limit=100)) == before
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_is_told_alone_by_its_url(stage: Stage) -> None:
     url, engine = stage.site.url, stage.engine
     lay(stage.site, {"/fair": ["/stall", "/tent", "/gate"], "/stall": page(body=BEFORE), "/tent": [], "/gate": []})
@@ -978,7 +978,7 @@ def test_a_failed_crawl_does_not_hide_the_one_before(stage: Stage, tmp_path: Pat
     stage.site.mend(fault)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_whoever_was_told_is_named_after_the_changes(stage: Stage) -> None:
     tools = stage.engine.tools
     for place in (stage.here, stage.there):

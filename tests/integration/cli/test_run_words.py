@@ -47,7 +47,7 @@ def test_a_run_shows_one_edit_of_all_pages_once(
     assert "* on 6 pages, for example: “Old words of /p0.” → “New words of /p0.”" in capsys.readouterr().out
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_run_learns_noise_from_the_second_on(crawler: Engine) -> None:
     teasers = itertools.count()
 
@@ -73,7 +73,7 @@ def test_a_run_learns_noise_from_the_second_on(crawler: Engine) -> None:
     assert crawler.tools.store.get_project(project.id).settings.learn_noise is None
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_project_that_learns_no_noise_learns_none(crawler: Engine, site: Site) -> None:
     lay(site, {"/": []})
     project = crawler.project(site.url(), learn_noise=False, use_sitemaps=False)

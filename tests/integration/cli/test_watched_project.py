@@ -70,7 +70,7 @@ def test_what_was_run_is_watched_in_the_same_project_and_compared_with_it(
     assert f"'crawler schedule set {ran.name}' changes how it is watched" in told
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_was_run_is_watched_alone_and_that_is_said(crawler: Engine, site: Site, watch: Watch) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     ran = run_project(crawler, site.url())
@@ -82,7 +82,7 @@ def test_a_page_that_was_run_is_watched_alone_and_that_is_said(crawler: Engine, 
     assert f"is watched already, as this page alone; {whole} means all its pages." in told
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_watch_made_says_how_it_becomes_its_site(crawler: Engine, site: Site, watch: Watch) -> None:
     lay(site, {"/": []})
     assert watch(site.url())[0] == 0

@@ -130,7 +130,7 @@ def test_a_download_that_trickles_has_an_end(tmp_path: Path) -> None:
     assert time.monotonic() - began < 15
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(("slowest", "pause", "gap"), [(2**40, 3.2, 0.0), (2**14, 0.0, 0.7)])
 def test_a_download_may_be_read_slowly_and_take_long_if_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, slowest: int, pause: float, gap: float

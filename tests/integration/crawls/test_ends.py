@@ -93,7 +93,7 @@ def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_ove
     assert "in time" in (ended.error_message or "")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_time_of_a_pause_does_not_count(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     lay(site, {"/": ["/a"], "/a": []})

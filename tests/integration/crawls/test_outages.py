@@ -12,7 +12,7 @@ from tests.site.client import Site
 LINKS = {"/": ["/a", "/b", "/c", "/d"], "/a": [], "/b": [], "/c": [], "/d": []}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [{"status": 503}, {"status": 503, "retry_after": 7200}, {"status": 429}])
 def test_a_site_that_refuses_everything_fails_the_crawl_and_says_what_it_answers(
     crawler: Engine, site: Site, fault: dict[str, Any]
@@ -42,7 +42,7 @@ def test_an_outage_that_is_shorter_is_waited_out(crawler: Engine, site: Site) ->
     assert set(crawler.ends(crawl).values()) == {"done"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_given_up_in_an_outage_are_not_removed_and_their_edits_are_told_later_once(
     crawler: Engine, site: Site
 ) -> None:
@@ -68,7 +68,7 @@ def test_pages_given_up_in_an_outage_are_not_removed_and_their_edits_are_told_la
     assert (told["new_pages"], told["changed_pages"], told["removed_pages"]) == (0, 1, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_refusals_count_since_the_host_answered_anything_else(crawler: Engine, site: Site) -> None:
     lay(site, LINKS)
     site.set_fault("/c", times=2, status=503, retry_after=1)

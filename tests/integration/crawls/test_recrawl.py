@@ -16,7 +16,7 @@ def paths(urls: list[str], site: Site) -> set[str]:
     return {url.removeprefix(site.url("")) for url in urls}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("fault", "status", "reason"),
@@ -70,7 +70,7 @@ def test_the_change_summary_is_what_was_done_to_the_site(crawler: Engine, site: 
     assert summary["summary"]["unchanged_pages"] == first.pages_crawled - len(truth.removed) - len(truth.changed)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_far_down_the_page_is_a_change_and_hash_chars_limits_the_reach(crawler: Engine, site: Site) -> None:
     words = "word " * 400
     lay(site, {"/": page(body=f"<p>{words}</p><p>before</p>")})
@@ -110,7 +110,7 @@ def test_a_crawl_that_stopped_at_max_pages_calls_nothing_removed_that_it_did_not
     assert second.compared_to == first.id
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_baseline_is_the_last_whole_crawl_and_never_a_fetch_only_or_failed_one(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     first = crawler.crawl(site.url())
@@ -127,7 +127,7 @@ def test_the_baseline_is_the_last_whole_crawl_and_never_a_fetch_only_or_failed_o
     assert (last.end_reason, last.compared_to) == (EndReason.EXHAUSTED, first.id)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_samples")
 def test_links_that_changed_while_the_words_did_not_are_followed_and_kept(crawler: Engine, site: Site) -> None:
     """The third crawl gets a 304 for the page: it must follow the new link, not the old one."""

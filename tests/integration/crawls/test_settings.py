@@ -31,7 +31,7 @@ def store(crawler: Engine, **settings: object) -> None:
     crawler.tools.runtime_settings.replace(RuntimeSettings.model_validate(settings))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_new_user_agent_is_sent_within_a_running_crawl_and_taken_back(crawler: Engine, site: Site) -> None:
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0.05, "max_pages": 40})
     crawler.shift()
@@ -59,7 +59,7 @@ def test_robots_rules_for_the_new_name_hold_at_once(crawler: Engine, site: Site)
     assert crawler.tools.crawls.explain_url(crawl.id, site.url("/private")).reason == "robots"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_requests_per_host_and_hour_hold_for_every_crawl_that_runs_or_begins(crawler: Engine, site: Site) -> None:
     """36,000 an hour are a tenth of a second apart, whatever the projects' delays are."""
     running = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "max_pages": 6})
@@ -76,7 +76,7 @@ def test_requests_per_host_and_hour_hold_for_every_crawl_that_runs_or_begins(cra
     assert [host.violations for host in audited] == [0]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_limit_that_is_taken_back_lets_a_running_crawl_go_on_at_its_own_pace(crawler: Engine, site: Site) -> None:
     store(crawler, requests_per_host_hour=1800)
     crawl = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0, "max_pages": 30})

@@ -188,7 +188,7 @@ def test_the_system_resolver_says_no_to_a_name_that_cannot_exist() -> None:
         assert fetch(fetcher, f"http://{'a' * 64}.invalid/").failure is Reason.DNS
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_thirty_hung_names_do_not_hold_up_another_host_and_end_at_their_deadline() -> None:
     released = threading.Event()
 

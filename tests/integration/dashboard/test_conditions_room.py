@@ -20,7 +20,7 @@ SCHEDULE = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": 
 CONDITIONS = {"conditions": "contains <b>sale\nnew page", "conditions_match": "all", "conditions_pattern": "/news"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_conditions_of_a_project_are_kept_shown_and_taken_back(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://shop.example/")
     room = f"/projects/{project.id}/schedule"
@@ -57,7 +57,7 @@ def test_conditions_are_tried_on_past_crawls(crawler: Engine, site: Site, visito
     assert "condition reads like" in tried(conditions="perhaps")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_notice_is_acknowledged_and_one_that_waits_says_until_when(crawler: Engine, visitor: Visitor) -> None:
     project, tools = crawler.project("http://shop.example/"), crawler.tools
     crawl = tools.crawls.start(project.id, crawl_type=CrawlType.SCHEDULED)

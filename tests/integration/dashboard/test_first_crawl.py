@@ -54,7 +54,7 @@ def test_every_advanced_control_says_its_default(visitor: Visitor) -> None:
         assert "Default:" in help_text[1], name
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visitor: Visitor) -> None:
     fields = {"website_url": "shop.example", "frequency": "weekly", "zone": "America/Lima", "tags": "Shops"}
     fields |= {"notification_email": "me@shop.example", "channel_kind": "ntfy", "channel": "a-topic", "do": "crawl"}
@@ -71,7 +71,7 @@ def test_it_is_created_scheduled_and_crawled_in_one_step(crawler: Engine, visito
     assert crawler.tools.notices.schedules.notification_urls(project.id) == ("ntfys://ntfy.sh/a-topic",)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [
@@ -124,7 +124,7 @@ def outcome(visitor: Visitor, crawl: CrawlJob) -> str:
     return words(visitor.get(f"/crawls/{crawl.id}").text.partition('<div class="outcome')[2].partition("<dl")[0])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_site_that_forbids_to_follow_its_links_was_not_seen_whole(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:
@@ -152,7 +152,7 @@ def test_what_was_found_out_about_queries_is_said(crawler: Engine, visitor: Visi
     assert "in /read tell pages apart, so they are kept" in told
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_comparison_arrives_by_itself_with_the_words_that_changed(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:

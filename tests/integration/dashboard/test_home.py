@@ -232,7 +232,7 @@ def test_where_nothing_was_compared_yet_a_crawl_can_be_started(crawler: Engine, 
     assert f'action="/projects/{project.id}/crawl"' in empty
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_changes_are_listed_by_how_long_ago_they_were_found(crawler: Engine, visitor: Visitor, site: Site) -> None:
     crawl = edited(crawler, site, 40, 45)
     changes = f"/projects/{crawl.project_id}/changes"
@@ -297,7 +297,7 @@ def test_the_feed_goes_on_below(crawler: Engine, visitor: Visitor, site: Site) -
     assert visitor.get("/feed?cursor=x").status_code == 422
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_of_which_a_picture_is_kept_show_it_in_the_feed(crawler: Engine, visitor: Visitor, site: Site) -> None:
     crawl = edited(crawler, site, 40, 45)
     assert "thumbnail=true" not in visitor.get("/").text, "no picture, no gap"

@@ -125,7 +125,7 @@ def test_a_field_that_dropped_is_told_where_categories_are(crawler: Engine, visi
         assert "20 %" in text, path
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_category_is_made_once_and_its_name_is_checked(crawler: Engine, visitor: Visitor) -> None:
     fields = {"name": "hotel", "include": "main"}
     assert (

@@ -44,7 +44,7 @@ def test_a_search_takes_every_sign_as_itself(crawler: Engine, search: str, found
     assert [line.name for line in crawler.tools.projects.overview(search=search)] == found
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_projects_are_told_with_their_latest_crawl_and_what_it_changed(crawler: Engine, site: Site) -> None:
     before = crawled(crawler, site)
     site.edit("/b", html="<title>other</title><p>Something else entirely stands here now, in many words.</p>")

@@ -53,7 +53,7 @@ def test_a_recipient_is_added_muted_and_removed(crawler: Engine, visitor: Visito
     assert visitor.post(f"{room}/remove", {"recipient": "nobody"}).status_code == 404
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_mistake_is_told_and_a_template_is_shown_first(crawler: Engine, site: Site, visitor: Visitor) -> None:
     lay(site, {"/": page(body="<p>One.</p>")})
     first = crawler.crawl(site.url(), use_sitemaps=False)

@@ -56,7 +56,7 @@ def test_pages_are_found_by_parts_of_words_and_of_their_url(crawler: Engine, vis
     assert "Other" in visitor.get(f"/find?q=oth&project={crawl.project_id}", **PART).text
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_titles_name_the_tab(crawler: Engine, visitor: Visitor, site: Site) -> None:
     crawl = edited(crawler, site, 40)
 
@@ -100,7 +100,7 @@ def test_pages_that_are_not_there_are_no_refusals() -> None:
     assert (flow["requests"], flow["missing"], flow["failed"]) == (9, 3, 1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_keys_and_rooms_are_explained_by_the_product_itself(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://example.org/")
     text = visitor.get("/help").text

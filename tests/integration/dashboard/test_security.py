@@ -369,7 +369,7 @@ def test_a_form_that_is_no_form_is_refused_with_a_sentence(visitor: Visitor) -> 
     assert visitor.client.post("/projects", content=b"x" * 5_000_000, headers=raw).status_code == 413
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_browser_watches_with_its_cookie_and_only_from_our_own_pages(crawler: Engine) -> None:
     project = crawler.project("http://127.0.0.1:9/")
     key = crawler.tools.store.find_key(secret(crawler))

@@ -133,7 +133,7 @@ def test_each_channel_is_tried_as_it_is_typed(crawler: Engine, visitor: Visitor)
     assert crawler.tools.notices.notifications.newest(5) == [], "a test is no notification"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_channel_is_added_by_what_its_service_handed_out(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://example.org/")
     fields = {"enabled": "on", "frequency": "daily", "time": "06:00", "timezone": "UTC", "notify_on": "any",
@@ -171,7 +171,7 @@ MISTAKES: tuple[dict[str, str], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Engine, visitor: Visitor) -> None:
     project = crawler.project("http://example.org/")
     for mistake in MISTAKES:
@@ -184,7 +184,7 @@ def test_as_many_fields_are_marked_as_are_said_to_need_another_look(crawler: Eng
         assert "data-first" not in refused.text, "nothing is proposed over what was typed"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_webhook_that_may_not_be_reached_stays_marked_while_other_fields_are_typed(
     crawler: Engine, visitor: Visitor
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_first_schedule_is_proposed_alike_wherever_it_is_made(crawler: Engine,
     assert (kept.frequency.value, kept.notify_on.value) == ("daily", "any")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_links_in_a_mail_ask_before_they_mute_or_ignore(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -283,7 +283,7 @@ def menu(shape: tuple[str, str], tea: str, cake: str = "£4.10") -> str:
     return page(body=around.format(one.format("Tea", tea) + one.format("Cake", cake)))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("shape", [TABLE, TERMS, LINES])
 def test_a_value_beside_a_label_is_ignored_with_its_row_on_its_page_and_no_other_number_is(
@@ -331,7 +331,7 @@ def test_a_rule_for_every_number_of_a_site_is_called_that_and_needs_to_be_asked_
     assert "Add this rule" not in trial
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_rule_from_a_mail_says_what_else_it_silences(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:
@@ -387,7 +387,7 @@ def test_a_block_of_many_pages_is_ignored_on_the_page_of_the_mail_alone_unless_e
     assert "only on" in Visitor(client, secret(crawler)).get(f"/projects/{crawl.project_id}/noise").text
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_block_in_the_dashboard_is_ignored_on_its_page_or_on_every_page(
     crawler: Engine, visitor: Visitor, site: Site
 ) -> None:
@@ -419,7 +419,7 @@ def worked_off(crawler: Engine, visitor: Visitor, project: UUID, **fields: str) 
     return crawler.run(crawler.tools.crawls.seed(crawl_id))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_crawl_now_tells_those_who_are_told_and_says_so_before(crawler: Engine, visitor: Visitor, site: Site) -> None:
     first = edited(crawler, site, 40)
     path = f"/projects/{first.project_id}"
@@ -444,7 +444,7 @@ def test_crawl_now_tells_those_who_are_told_and_says_so_before(crawler: Engine, 
     assert "every 2s" not in sent
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_a_quiet_crawl_found_can_be_sent_afterwards_once(crawler: Engine, visitor: Visitor, site: Site) -> None:
     first = edited(crawler, site, 40)
     told_by_mail(crawler, first)
@@ -479,7 +479,7 @@ def test_a_muted_project_says_until_when_on_every_page_about_it(crawler: Engine,
     assert "until in" not in shown
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_feed_is_read_by_its_own_address_until_that_is_revoked(
     crawler: Engine, visitor: Visitor, client: TestClient, site: Site
 ) -> None:

@@ -100,7 +100,7 @@ def test_only_the_values_count_if_that_is_ticked(crawler: Engine, site: Site, vi
     assert third.change_summary["summary"]["changed_pages"] == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_picker_is_found_from_where_rules_are_written(crawler: Engine, site: Site, visitor: Visitor) -> None:
     lay(site, {"/": page(body="<h1>Lamp</h1>")})
     crawl = crawler.crawl(site.url(), use_sitemaps=False)

@@ -38,7 +38,7 @@ def test_a_person_signs_in_makes_a_project_and_watches_its_crawl_finish_without_
     expect(page).to_have_url(re.compile(r"\?state=failed"))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: House, module_site: Site) -> None:
     tools = house.engine.tools
     project = tools.projects.manage.create(name="Short", website_url=module_site.url())
@@ -54,7 +54,7 @@ def test_a_crawl_that_ends_before_its_page_listens_still_shows_its_pages(house: 
     expect(page.locator("#recent tr.success")).to_contain_text("The only page")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_is_told_after_the_page_was_made_and_before_it_listens_is_shown_while_the_crawl_goes_on(
     house: House, module_site: Site
 ) -> None:

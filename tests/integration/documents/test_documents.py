@@ -80,7 +80,7 @@ def test_a_crawl_without_ingest_makes_no_documents(crawler: Engine, site: Site) 
     assert ("ingest_documents", None) not in crawler.sent
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_unchanged_page_that_is_a_document_is_ingested_at_once(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.ingest()
@@ -95,7 +95,7 @@ def test_an_unchanged_page_that_is_a_document_is_ingested_at_once(crawler: Engin
     }
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_of_an_earlier_crawl_without_ingest_become_documents(crawler: Engine, site: Site) -> None:
     lay(site, SITE)
     first = crawler.crawl(site.url())
@@ -105,7 +105,7 @@ def test_pages_of_an_earlier_crawl_without_ingest_become_documents(crawler: Engi
     assert fresh(crawler, second).total_ingested == 3
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_changed_page_keeps_the_chunks_that_did_not_change(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.ingest()
@@ -125,7 +125,7 @@ def test_a_changed_page_keeps_the_chunks_that_did_not_change(crawler: Engine, si
     assert fresh(crawler, second).total_ingested == 3
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_was_made_of_a_version_that_is_not_due_any_more_is_thrown_away(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     store: DocumentStore = crawler.tools.documents.store
@@ -250,7 +250,7 @@ def test_a_page_that_came_back_and_went_again_before_its_document_was_made_stays
     assert statuses(crawler, back)["/c"] == "skipped", "nothing waits for it any more"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_moved_is_a_document_at_its_new_address_alone(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.ingest()
@@ -276,7 +276,7 @@ def test_a_late_comparison_takes_no_document_out_whose_page_is_back(crawler: Eng
     assert crawler.tools.documents.store.remove(first.project_id, [url], before + timedelta(hours=1)) == 0
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_page_that_asks_not_to_be_indexed_any_more_is_taken_out(crawler: Engine, site: Site) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.ingest()
@@ -326,7 +326,7 @@ def test_to_leave_out_what_has_a_document_is_no_setting_of_the_project(crawler: 
     assert (kept.ingest, kept.refresh) == (True, True)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8"])
 def test_plain_text_is_a_document_too(crawler: Engine, site: Site, content_type: str) -> None:
     lay(site, {"/": page("/t.txt", title="Home")})

@@ -51,7 +51,7 @@ def embedder(request: pytest.FixtureRequest, server: EmbeddingServer, tmp_path: 
     return local(tmp_path / "model") if request.param == "local" else EmbeddingTwin()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_each_text_has_one_vector_in_its_place(embedder: Embedder) -> None:
     texts = [f"rye bread in a box {number}" for number in range(7)] + ["wheat"]
     together = embedder.embed(texts)

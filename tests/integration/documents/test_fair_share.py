@@ -70,7 +70,7 @@ def test_vectors_of_a_small_project_are_made_in_time(crawler: Engine) -> None:
     assert {row["id"] for row in found} <= set(claimed)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_commits_of_a_large_crawl_send_one_hint_until_a_worker_takes_it(crawler: Engine, site: Site) -> None:
     """Other work of that queue would wait behind all of them."""
     lay(site, {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()})

@@ -28,7 +28,7 @@ def add_documents(crawler: Engine, count: int) -> tuple[UUID, list[UUID]]:
     return project.id, ids
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_reader_beside_many_writers_misses_nothing_and_sees_the_order_of_commits(crawler: Engine) -> None:
     project, ids = add_documents(crawler, 40)
     committed: list[tuple[int, UUID]] = []

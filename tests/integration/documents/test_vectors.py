@@ -81,7 +81,7 @@ def test_text_is_found_at_once_and_vectors_follow(crawler: Engine, site: Site, s
     assert "wooden box" in found[0]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_did_not_change_is_not_embedded_again(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.embed()
@@ -126,7 +126,7 @@ def test_a_wrong_dimension_is_told_and_loses_nothing(crawler: Engine, site: Site
     assert crawler.rows("SELECT 1 FROM document_chunks WHERE embedding IS NOT NULL") == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_waits_grow_and_have_an_end(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     server.status, server.failures = 404, -1
     ingest(crawler, site)
@@ -208,7 +208,7 @@ def test_a_worker_that_dies_over_vectors_leaves_them_to_the_next(
     assert crawler.tools.documents.embed() == 2
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_vectors_that_come_for_a_document_made_anew_meanwhile_leave_it_due(
     crawler: Engine, site: Site, server: EmbeddingServer
 ) -> None:
@@ -305,7 +305,7 @@ def test_a_service_that_refuses_everything_is_not_asked_text_by_text(
     assert all("answers 400" in row["embedding_error"] for row in documents(crawler))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("number", ["1e39", "-1e39", "1e400", "1" + "0" * 400, "NaN"])
 def test_a_number_that_postgres_cannot_hold_is_told_and_does_no_harm(

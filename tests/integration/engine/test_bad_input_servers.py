@@ -59,7 +59,7 @@ class Names:
                 return ["127.0.0.1"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_names_that_cannot_be_found_fail_alone_after_a_few_tries(
     crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -298,7 +298,7 @@ def test_closing_the_rest_skips_what_waits(world: World) -> None:
     assert world.store.get_crawl(job.id).pages_skipped == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_writers_of_overlapping_links_do_not_deadlock(world: World) -> None:
     urls = [f"{HOME}{n}" for n in range(40)]
     job = world.crawl(*urls)

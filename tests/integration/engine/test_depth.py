@@ -48,7 +48,7 @@ def test_a_shorter_path_found_later_lowers_depths_and_readmits_what_was_too_deep
     assert crawler.page(crawl, "/p/goal")["depth"] == 2
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_shorter_path_passes_on_through_redirects_and_canonical_links(crawler: Engine, site: Site) -> None:
     lay(site, {**LONG_WAY, "/p/child": [], "/p/canonical": []})
     lay(site, {"/p/target": page("/p/child", head='<link rel="canonical" href="/p/canonical">')})
@@ -59,7 +59,7 @@ def test_a_shorter_path_passes_on_through_redirects_and_canonical_links(crawler:
     assert crawler.ends(crawl)["/p/child"] == crawler.ends(crawl)["/p/canonical"] == "done"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_shorter_path_is_not_passed_on_along_nofollow_links(crawler: Engine, site: Site) -> None:
     links = '<a rel="nofollow" href="/p/child">no</a><a href="/p/way">yes</a>'
     lay(site, {**LONG_WAY, "/p/goal": page(body=links), "/p/way": ["/p/child"], "/p/child": []})
@@ -68,7 +68,7 @@ def test_a_shorter_path_is_not_passed_on_along_nofollow_links(crawler: Engine, s
     assert (found["/p/goal"], found["/p/way"], found["/p/child"]) == (2, 3, 4)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_samples")
 def test_a_shorter_path_is_passed_on_from_pages_that_did_not_change(crawler: Engine, site: Site) -> None:
     lay(site, {**LONG_WAY, "/p/goal": ["/p/child"], "/p/child": []})

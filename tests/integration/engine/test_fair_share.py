@@ -108,7 +108,7 @@ def test_a_crawl_that_is_over_ends_while_the_shift_still_waits_for_another(
         assert hints.sent.count(("finish_crawl", other.id)) == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(("slots", "few"), [(3, FewSlots(3)), (SLOTS, None)], ids=["browser lane", "HTTP lane"])
 def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slots: int, few: FewSlots | None
@@ -143,7 +143,7 @@ def test_pages_that_hang_hold_nobody_up_not_even_when_their_shift_is_over(
         assert crawler.ends(started[0]) == {"/": "done", "/a": "done", "/b": "done"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_of_several_new_crawls_give_way_to_one_that_has_no_slot_and_are_done_later(
     crawler: Engine, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,7 +202,7 @@ def test_a_crawl_goes_on_while_the_first_pages_of_others_take_long_to_be_read(
     assert [crawler.ends(one) for one in hostile] == 3 * [{"/": None}], "given back"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_claims_and_is_processed_while_very_many_responses_of_another_wait(
     crawler: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,7 +92,7 @@ def test_a_wake_up_is_never_sent_for_more_than_a_minute_ahead(crawler: Engine, r
     assert headers["task"] == "crawler.fetch"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("crawl_type", [CrawlType.MANUAL, CrawlType.SCHEDULED])
 def test_nobody_waits_for_the_end_of_crawls_by_schedule(crawler: Engine, site: Site, crawl_type: CrawlType) -> None:
     lay(site, {"/": []})

@@ -22,7 +22,7 @@ def test_a_crawl_whose_frontier_is_gone_goes_on_from_its_ledger(crawler: Engine,
     assert crawler.run(crawl).pages_crawled == 6
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["TRUE", "fetch_state = 'queued'"])
 def test_a_crawl_that_cannot_be_rebuilt_is_failed_and_keeps_its_pages(crawler: Engine, site: Site, lost: str) -> None:
     lay_pages(site, 5)

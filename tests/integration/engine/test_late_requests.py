@@ -8,7 +8,7 @@ from tests.integration.live_engine import Engine
 from tests.site.client import Site
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_polite_crawl_keeps_its_gap_to_requests_of_a_quick_one_that_went_out_late(
     crawler: Engine, site: Site
 ) -> None:

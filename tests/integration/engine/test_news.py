@@ -52,7 +52,7 @@ def test_a_crawl_is_told_from_its_start_to_its_end(crawler: Engine, site: Site) 
     assert (last["pages_crawled"], last["progress"]) == (5, 100.0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_progress_never_falls_and_is_100_only_at_the_end(crawler: Engine, site: Site) -> None:
     """Slow enough for several tellings, with a site that looks small until half of it is read."""
     pages = {f"/{n}": [f"/{n + 1}"] for n in range(10)}

@@ -76,7 +76,7 @@ def test_retries_of_different_urls_do_not_come_in_step(tried: Tried) -> None:
     assert thirds[1] - thirds[0] > 0.01
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_host_where_nobody_answers_is_given_up_after_the_same_waits(tried: Tried) -> None:
     row = tried.crawler.ledger(tried.crawl)[f"http://127.0.0.99:{tried.site.port}/nobody"]
     assert (row["fetch_state"], row["reason"]) == ("failed", "connect")

@@ -69,14 +69,14 @@ def test_the_same_site_is_found_and_nothing_is_left_behind(crawler: Engine, wide
     assert crawler.tools.redis.keys("cr:crawl*") == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 37])
 def test_exactly_max_pages_are_stored(crawler: Engine, wide_site: Site, most: int) -> None:
     ended = crawler.run(start(crawler, wide_site, max_pages=most))
     assert (ended.pages_crawled, ended.end_reason) == (most, "max_pages")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("forgetful", [0, 1, 2])
 def test_a_server_that_forgets_everything_costs_nothing_but_time(

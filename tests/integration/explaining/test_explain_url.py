@@ -45,7 +45,7 @@ def test_a_stored_page_is_told_with_its_parent_rule_attempt_and_version(crawler:
     assert told.verdict == "It was fetched and stored."
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_time_in_the_queue_is_told_with_what_went_before(crawler: Engine, site: Site) -> None:
     lay(site, {"/": [f"/{n}" for n in range(6)], **{f"/{n}": [] for n in range(6)}})
     crawl = crawler.crawl(site.url(), delay_seconds=0.2, use_sitemaps=False)
@@ -140,7 +140,7 @@ def test_a_page_that_is_not_there_is_told_with_the_answer_and_what_to_do(crawler
     assert "mend or remove the links" in (told.meaning or "")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_unchanged_page_is_told_with_the_version_it_still_is(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a"], "/a": []})
     first = crawler.crawl(site.url())
@@ -153,7 +153,7 @@ def test_an_unchanged_page_is_told_with_the_version_it_still_is(crawler: Engine,
     assert told.verdict == "It was fetched and had not changed."
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_earlier_crawl_is_explained_by_the_links_of_its_own_time(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a", "/b"], "/a": [], "/b": ["/a"]})
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -333,7 +333,7 @@ def test_strangers_hosts_and_paths_with_odd_letters_are_found(crawler: Engine, s
         assert len(told.attempts) == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_url_that_was_only_probed_is_told_with_when_the_answer_and_the_class(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/gone", "/alive", "/moved", "/out"], "/gone": [], "/alive": [], "/moved": [], "/out": []})
     first = crawler.crawl(site.url(), use_sitemaps=False)

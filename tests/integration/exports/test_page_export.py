@@ -39,7 +39,7 @@ def test_each_url_the_crawl_asked_for_is_one_line(crawler: Engine, site: Site) -
     assert (home.status, home.http_status, home.crawl_method) == ("success", 200, "lightweight")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_old_crawl_is_exported_as_it_was(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
     before = exported(crawler, first.id)
@@ -97,7 +97,7 @@ def test_markdown_begins_with_the_homepage_and_has_every_stored_page(crawler: En
     assert found[0].page_id == crawler.page(crawl, f"{site.port}/")["id"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_markdown_of_an_old_crawl_is_as_it_was_then(crawler: Engine, site: Site) -> None:
     first = crawler.crawl(site.url(), max_pages=500)
     export = crawler.tools.pages.export

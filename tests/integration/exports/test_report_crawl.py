@@ -77,7 +77,7 @@ def test_many_broken_links_on_many_pages_of_many_links_are_told_in_a_time_that_g
     assert len(found) == 200
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_titles_of_many_pages_are_compared_in_a_time_that_grows_with_the_pages(crawler: Engine, site: Site) -> None:
     """Postgres expected one page and went through all titles for each: 0.7 s for the 527 pages of a manual."""
     pages = [f"/page{number}" for number in range(700)]
@@ -105,7 +105,7 @@ def _cpu_seconds(server: psutil.Process) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in server.children())
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_redirects_tell_their_whole_way_and_how_it_ends(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     found = {finding.url: finding for finding in told(crawler, spoiled, Kind.REDIRECT)}
     assert paths(list(found.values())) == {
@@ -127,7 +127,7 @@ def test_redirects_that_never_end_are_told(crawler: Engine, site: Site) -> None:
     assert paths(told(crawler, crawl, Kind.REDIRECT)) == {"/x/chain/6": "loop", "/self": "loop"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_missing_and_shared_titles_descriptions_and_headings_are_told(crawler: Engine, spoiled: CrawlJob) -> None:
     assert list(paths(told(crawler, spoiled, Kind.TITLE_MISSING))) == ["/untitled"]
     assert list(paths(told(crawler, spoiled, Kind.DESCRIPTION_MISSING))) == ["/mute"]
@@ -152,7 +152,7 @@ def test_pages_that_name_another_as_canonical_share_no_title(crawler: Engine, si
     assert told(crawler, crawl, Kind.CANONICAL) == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_canonical_problems_are_told_by_where_they_lead(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     found = told(crawler, spoiled, Kind.CANONICAL)
     assert paths(found) == {
@@ -190,7 +190,7 @@ def test_hreflang_problems_are_told(crawler: Engine, spoiled: CrawlJob) -> None:
     assert [related.text for related in code.related] == ["en-UK"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_noindex_and_large_pages_and_pages_only_the_sitemap_knows_are_told(crawler: Engine, spoiled: CrawlJob) -> None:
     assert paths(told(crawler, spoiled, Kind.NOINDEX)) == {"/hidden": "meta"}
     (heavy,) = told(crawler, spoiled, Kind.LARGE)
@@ -219,7 +219,7 @@ def test_a_site_without_defects_has_an_empty_report(crawler: Engine, site: Site)
     assert [kind.note for kind in report.kinds if kind.note] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_only_what_the_crawl_before_did_not_have_is_new(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     report = reporting(crawler)
     report.ensure(spoiled.id)
@@ -277,7 +277,7 @@ def test_orphans_are_not_guessed_when_the_crawl_did_not_see_the_whole_site(crawl
     assert "whole site" in (orphans.note or "")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_of_findings_follow_one_another_without_gap_or_repeat(crawler: Engine, spoiled: CrawlJob) -> None:
     report = reporting(crawler)
     seen: list[str] = []
@@ -319,7 +319,7 @@ def test_a_crawl_whose_urls_were_pruned_says_so(crawler: Engine, spoiled: CrawlJ
         crawler.tools.crawls.report(spoiled.id)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_as_csv_every_broken_link_is_a_row_with_its_source(crawler: Engine, site: Site, spoiled: CrawlJob) -> None:
     content = b"".join(as_csv(reporting(crawler).findings(spoiled.id, [Kind.BROKEN_LINK]))).decode()
     rows = list(csv.DictReader(io.StringIO(content)))
@@ -330,7 +330,7 @@ def test_as_csv_every_broken_link_is_a_row_with_its_source(crawler: Engine, site
     ]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_every_problem_that_can_be_told_has_words(crawler: Engine, spoiled: CrawlJob) -> None:
     assert all(finding.meaning for finding in reporting(crawler).findings(spoiled.id))
 
@@ -344,7 +344,7 @@ def test_two_who_ask_at_once_get_the_same_report(crawler: Engine, spoiled: Crawl
     assert len(findings) == sum(count.found for count in heads[0].counts.values())
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_deleted_project_takes_its_reports_along(crawler: Engine, spoiled: CrawlJob) -> None:
     reporting(crawler).ensure(spoiled.id)
     crawler.tools.store.delete_project(spoiled.project_id)

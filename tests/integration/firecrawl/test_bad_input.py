@@ -79,7 +79,7 @@ CASES: list[tuple[str, str, Any, int]] = [
 ]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_each_is_refused_in_their_shape_and_leaves_nothing(door: Door, site: Site) -> None:
     headers = {"Authorization": f"Bearer {door.secret}", "Content-Type": "application/json"}
     told = []

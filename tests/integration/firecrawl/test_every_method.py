@@ -108,7 +108,7 @@ def client(request: pytest.FixtureRequest, door: Door) -> Iterator[tuple[Client,
         yield Client(made(api_key=door.secret, api_url=door.address), runner), public(kind)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_what_is_not_offered_is_501(client: tuple[Client, set[str]]) -> None:
     app, _ = client

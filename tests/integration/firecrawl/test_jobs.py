@@ -146,7 +146,7 @@ def test_a_monitor_from_its_creation_to_its_end(door: Door, shop: Site) -> None:
         door.app.get_monitor(made.id)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_other_targets_leave_nothing_of_those_before(door: Door) -> None:
     pages = {"type": "scrape", "urls": ["http://a.example/1", "http://b.example/2"], "scrapeOptions": {"waitFor": 500}}
     only = {"sitemap": "only", "excludePaths": ["x"], "allowSubdomains": True}
@@ -190,7 +190,7 @@ def test_monitors_that_cannot_be(door: Door, shop: Site) -> None:
     assert [page.url for page in checked(door, one_page.id).pages] == [shop.url("/kettles")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_check_is_not_complete_before_its_pages_were_compared(
     crawler: Engine, shop: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

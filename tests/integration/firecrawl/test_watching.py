@@ -39,7 +39,7 @@ def drain(socket: ClientConnection) -> None:
         socket.recv(timeout=30)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_watchers_that_have_gone_leave_their_place_and_take_none_of_those_who_fetch(
     door: Door, shop: Site, watched: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,7 +116,7 @@ def test_a_monitor_tells_each_page_and_the_check(door: Door, shop: Site, receive
     assert ([one["urls"] for one in kept.targets], kept.webhook) == ([[shop.url("/a")]], made.webhook)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address",
     ["http://169.254.169.254/", "http://[::1]:1/x", "ftp://example.org/", "http://u:p@example.org/", "http://10.0.0.1"],
@@ -189,7 +189,7 @@ def test_receivers_of_one_caller_that_hang_leave_threads_to_others(
     assert tell(crawls[0].id) == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_events_that_nobody_wants_have_an_end_of_their_turn_too(
     crawler: Engine, shop: Site, receiver: Receiver
 ) -> None:

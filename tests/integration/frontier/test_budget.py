@@ -53,7 +53,7 @@ def test_a_lost_url_claims_again_for_free(desk: Desk) -> None:
     assert desk.stats(crawl).finished
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_distant_retry_behind_pages_without_budget_is_not_forgotten(desk: Desk) -> None:
     crawl = desk.crawl(*pages("a.test", 3), max_pages=1)
     (lease,) = desk.claim()

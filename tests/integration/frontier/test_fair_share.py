@@ -55,7 +55,7 @@ def test_small_crawls_are_done_in_time_whatever_a_large_one_has_waiting(desk: De
     assert rounds_until_done(desk, small, room=room, lane=lane) <= 7
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_large_crawl_with_overdue_hosts_never_slows_a_small_ones_pace(desk: Desk) -> None:
     """Its hosts are due more often than there are slots: they wait for each other, not the small crawl for them."""
     desk.crawl(*on_hosts("big", 600, 150), max_concurrent=256, delay_ms=10, **ENOUGH)

@@ -162,7 +162,7 @@ def test_a_retry_waits_for_its_time_and_keeps_its_place(desk: Desk) -> None:
     assert paths([desk.one()]) == ["2"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_retry_alone_is_due_at_its_time(desk: Desk) -> None:
     desk.crawl(page("http://a.test/x"))
     lease = desk.one()

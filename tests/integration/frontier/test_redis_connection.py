@@ -33,7 +33,7 @@ def test_a_clock_more_than_five_seconds_off_is_refused(embedded_servers: Servers
         check_redis(connect_redis(embedded_servers.redis_url), time.time() + skew)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("password", ["", "password=wrong&"])
 def test_a_wrong_password_is_told_without_showing_it(guarded: str, password: str) -> None:
     with pytest.raises(RedisUnavailable, match="refuses this password; correct CRAWLER_REDIS_URL") as caught:

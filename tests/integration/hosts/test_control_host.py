@@ -27,7 +27,7 @@ def test_a_paused_host_gets_no_request_until_it_is_resumed(crawler: Engine, site
     assert crawler.run(crawl).pages_crawled == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_pause_and_a_delay_outlive_a_redis_that_forgets_and_a_new_process(
     crawler: Engine, site: Site, redis_url: str
 ) -> None:

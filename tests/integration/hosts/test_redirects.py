@@ -31,7 +31,7 @@ def test_a_redirect_to_another_spelling_of_the_page_is_the_same_page(crawler: En
     assert crawler.page(crawl, "/about")["url"] == site.url("/about")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_chain_of_five_redirects_is_followed_and_one_of_six_is_not(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/x/chain/5"]})
     five = crawler.crawl(site.url())
@@ -44,7 +44,7 @@ def test_a_chain_of_five_redirects_is_followed_and_one_of_six_is_not(crawler: En
     assert six.pages_failed == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/x/loop/a", "/x/counting/0", "/self"])
 def test_redirects_without_end_are_given_up_after_five(crawler: Engine, site: Site, path: str) -> None:
     lay(site, {"/": [path]})
@@ -87,7 +87,7 @@ def test_a_redirect_to_what_the_rules_refuse_is_not_followed(crawler: Engine, si
     assert asked(site) == ["/", "/to/excluded", "/to/robots", "/to/known"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("location", "reason"),
     [("ftp://127.0.0.1/file", "scheme"), (f"/{'x' * 2000}", "too_long"), ("http://u:p@127.0.0.1/", "egress")],

@@ -40,7 +40,7 @@ def test_who_starts_a_crawl_finds_what_robots_txt_says_now(crawler: Engine, site
     assert "forbidden by robots.txt" in (closed.error_message or "")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_scheduled_crawl_reads_a_robots_txt_of_an_hour_ago_anew(crawler: Engine, site: Site) -> None:
     clock = Clock(crawler)
     lay(site, {"/": ["/a"], "/a": []})
@@ -55,7 +55,7 @@ def test_a_scheduled_crawl_reads_a_robots_txt_of_an_hour_ago_anew(crawler: Engin
     assert crawler.ends(later)["/a"] == "robots"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_copy_of_today_counts_where_robots_txt_cannot_be_read_anew(crawler: Engine, site: Site) -> None:
     lay(site, {"/": ["/a", "/b"], "/a": [], "/b": []})
     site.set_robots("User-agent: *\nDisallow: /b")
@@ -109,7 +109,7 @@ def test_no_robots_txt_allows_everything(crawler: Engine, site: Site, status: in
     assert crawler.ends(crawler.crawl(site.url())) == {"/": "done", "/private/a": "done"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("fault", [{"status": 500}, {"status": 503}, {"status": 429}, {"hang": True}])
 def test_a_robots_txt_that_cannot_be_read_holds_the_host_and_gives_its_urls_up_after_half_an_hour(
@@ -181,7 +181,7 @@ def test_links_into_what_is_forbidden_are_known_before_they_are_queued(crawler: 
     assert (crawl.pages_crawled, crawl.stats["by_reason"]) == (2, {"robots": 50})
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_another_worker_read_since_is_what_counts(crawler: Engine, site: Site) -> None:
     """A worker that knows an old robots.txt, or had given the host up, asks Postgres again within seconds."""
     clock, tools, host = Clock(crawler), crawler.tools, host_of(site)

@@ -50,7 +50,7 @@ def test_a_machine_with_another_key_starts_only_while_nothing_is_encrypted(crawl
     assert "Set CRAWLER_SECRET_KEY to the key of the other machines." in told
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_notification_addresses_are_secrets_too(crawler: Engine, other: Engine) -> None:
     config = {"frequency": "daily", "time": "03:00", "notification_urls": ["ntfys://a-topic"]}
     crawler.tools.notices.set_schedule(crawler.project("http://127.0.0.1/").id, config)
@@ -69,7 +69,7 @@ def test_nobody_encrypts_with_a_second_key(crawler: Engine, other: Engine) -> No
     assert [one.origin for one in crawler.tools.credentials.listed(project.id)] == ["http://127.0.0.1"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_machine_with_another_key_gives_back_what_it_took(crawler: Engine, other: Engine, site: Site) -> None:
     innocent = crawler.start(crawler.project(site.url()), config={"delay_seconds": 0})
     project = crawler.project(site.url())

@@ -35,7 +35,7 @@ def judge(pool: JudgePool) -> Iterator[Sitting]:
         yield opened
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_many_items_go_through_one_process_in_their_order(judge: Sitting) -> None:
     assert list(judge.each(chores.double, range(300), 2)) == [(n, 2 * n) for n in range(300)]
     assert len({found for _, found in judge.each(chores.pids, range(120), None)}) == 1
@@ -48,7 +48,7 @@ def test_one_item_that_never_ends_costs_its_limit_and_no_other_item(judge: Sitti
     assert time.process_time() - used < 0.2, "this process only waited"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_has_to_be_imported_for_an_item_does_not_count_as_its_time(judge: Sitting) -> None:
     items = [chores.LateModule(1), chores.LateModule(2)]
     assert [found for _, found in judge.each(chores.number_of, items, 1)] == [2, 3]
@@ -221,7 +221,7 @@ def test_one_that_cannot_be_started_is_told_as_such(monkeypatch: pytest.MonkeyPa
         judge.one(chores.double, 1, 1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_nothing_is_left_when_it_is_closed() -> None:
     pool = JudgePool(1)
     with pool.open(LIMITS) as judge:

@@ -18,7 +18,7 @@ SAYINGS = (
 )
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_of_sayings_silence_no_article_in_later_crawls_either(crawler: Engine) -> None:
     """Later crawls fetch only those pages twice that changed: just the sayings."""
     turns, text = itertools.count(), dict[str, str]()

@@ -150,7 +150,7 @@ def test_a_number_that_rises_all_over_the_site_is_one_change_each_time(crawler: 
     assert crawler.tools.changes.manage_noise.list_rules(crawl.project_id) == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("wall", ["<h1>Please verify you are human</h1>", "<h1>503 Service Unavailable</h1>", ""])
 def test_a_wall_in_place_of_pages_is_no_change_neither_when_it_comes_nor_when_it_goes(
@@ -178,7 +178,7 @@ def test_without_its_snapshot_a_page_is_judged_by_its_hash(crawler: Engine, site
     assert all(digest.note for digest in crawler.tools.changes.digest(second.id))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_comparing_again_gives_the_same_summary(crawler: Engine, site: Site) -> None:
     lay_pages(site, lambda _: "<p>12 views</p>")
     first = crawler.crawl(site.url(), use_sitemaps=False)
@@ -196,7 +196,7 @@ def test_thresholds_are_settings_of_the_project(crawler: Engine, site: Site) -> 
     assert (len(told(second)), second.change_summary["is_significant"]) == (2, False)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, site: Site) -> None:
     stock = "<p class='stock'>{} of our bicycles wait for you</p>"
     lay_pages(site, lambda path: stock.format("Many" + path))
@@ -218,7 +218,7 @@ def test_a_backtest_tells_which_crawls_would_have_been_told(crawler: Engine, sit
     assert crawler.tools.store.get_crawl(second.id).change_summary == second.change_summary, "nothing is changed"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_backtest_weighs_again_when_rules_of_then_hold_no_more_or_others_do_now(crawler: Engine, site: Site) -> None:
     stock = "<p class='stock'>{} of our bicycles wait for you</p>"
     lay_pages(site, lambda path: stock.format("Many" + path))
@@ -243,7 +243,7 @@ def test_a_backtest_weighs_again_when_rules_of_then_hold_no_more_or_others_do_no
     assert (quiet_again.now.alert, quiet_again.rules_tried) == (False, True)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_backtest_counts_pages_with_an_edit_of_the_template_anew(crawler: Engine, site: Site) -> None:
     menu = "<nav><ul><li>Home</li><li>{}</li></ul></nav>"
     lay_pages(site, lambda _: menu.format("Shop"))

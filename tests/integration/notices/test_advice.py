@@ -60,7 +60,7 @@ def test_what_matters_is_told_in_one_sentence_and_kept(
     assert (advice["matters"], advice["model"], len(advice["prompt"])) == (True, "twin", 64)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_without_a_wish_nobody_is_asked(crawler: Engine, site: Site, inbox: Inbox, model: ChatServer) -> None:
     shop = Shop(crawler, site)
     shop.schedule(notify_on="any")
@@ -68,7 +68,7 @@ def test_without_a_wish_nobody_is_asked(crawler: Engine, site: Site, inbox: Inbo
     assert (len(inbox.mails), model.asked) == (1, [])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("may_silence", [False, True])
 def test_what_does_not_matter_is_silent_only_if_that_is_asked_for(
@@ -111,7 +111,7 @@ def test_a_model_that_fails_holds_no_notice_and_silences_nothing(
     assert "hunter2" not in str(advice)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_model_that_never_answers_is_waited_for_once(
     crawler: Engine, site: Site, inbox: Inbox, model: ChatServer
 ) -> None:

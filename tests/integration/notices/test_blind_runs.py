@@ -114,7 +114,7 @@ def test_a_change_beside_a_wall_is_told_with_what_could_not_be_seen(
     )  # fmt: skip
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_runs_whose_comparison_fails_are_one_mail_with_the_reason(
     crawler: Engine, site: Site, inbox: Inbox, receiver: Server
 ) -> None:

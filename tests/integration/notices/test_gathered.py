@@ -92,7 +92,7 @@ def test_chats_whose_masks_happen_to_be_the_same_are_told_nothing_of_each_other(
         assert told == {mine[-16:]: True, other[-16:]: False}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_one_message_has_a_bound_and_in_it_each_project_has_its_turn(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -362,7 +362,7 @@ def test_a_mail_server_that_does_not_know_the_address_is_quoted(crawler: Engine)
     )
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_project_deleted_while_its_scheduled_crawl_runs_leaves_nothing_behind(
     crawler: Engine, site: Site, inbox: Inbox
 ) -> None:

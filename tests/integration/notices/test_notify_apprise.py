@@ -123,7 +123,7 @@ def test_a_channel_that_answers_without_end_costs_bounded_memory() -> None:
         assert answer.words == "Not sent: the channel answers more than is read."
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_apprise_complains_of_holds_no_piece_of_the_address() -> None:
     with serving(lambda *_: response(b"{}", "401 Unauthorized")) as receiver:
         answer = AppriseSender(("127.0.0.0/8",))(gotify(receiver.port), "subject", "words")

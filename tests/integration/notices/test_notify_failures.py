@@ -109,7 +109,7 @@ def test_a_run_that_succeeds_at_its_second_try_has_not_failed(crawler: Engine, i
     assert inbox.mails == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_whoever_wants_no_news_of_failures_gets_none(crawler: Engine, inbox: Inbox) -> None:
     days = Days(crawler, notify_after_failures=0)
     for _ in range(4):

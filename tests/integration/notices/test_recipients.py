@@ -97,7 +97,7 @@ def test_who_was_removed_while_a_digest_waited_is_not_told(crawler: Engine, inbo
     assert crawler.tools.notices.notifications.due_crawls(clock()) == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["recipient", "project"])
 def test_what_waited_for_somebody_who_is_muted_now_is_told_when_the_mute_is_over(
     crawler: Engine, inbox: Inbox, what: str

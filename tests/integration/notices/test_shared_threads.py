@@ -72,7 +72,7 @@ def test_forty_projects_each_with_a_receiver_that_hangs_do_not_delay_a_stranger(
         assert not any(one.done() for one in hung), "they hang"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_receiver_without_a_place_is_told_later_and_the_others_now(crawler: Engine, inbox: Inbox) -> None:
     with serving(lambda *_: response(b"")) as server:
         address = server.url()
@@ -127,7 +127,7 @@ def test_who_finds_no_judge_lets_others_prepare_and_is_told_a_moment_later(
     assert len(inbox.mails) == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_changed_pages_that_take_long_to_read_are_read_among_those_that_take_long(
     crawler: Engine, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

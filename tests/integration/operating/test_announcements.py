@@ -79,7 +79,7 @@ def test_the_pulse_beats_when_others_see_the_worker(workers: LiveWorkers, tmp_pa
     assert pulse.exists()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_worker_that_nobody_sees_has_no_pulse(tmp_path: Path) -> None:
     pulse, nowhere = tmp_path / "pulse", LiveWorkers(connect_redis("redis://127.0.0.1:1/0"))
     Announcer(nowhere, load_settings(pulse_file=pulse), "fetch@here", ["fetch"])()

@@ -63,7 +63,7 @@ def send(stream: socket.socket, channel: int, klass: int, method: int, arguments
     stream.sendall(struct.pack(">BHI", 1, channel, len(payload)) + payload + b"\xce")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_message_goes_to_rabbitmq_and_its_answer_comes_from_redis(redis_url: str, tmp_path: Path) -> None:
     settings, messages = load_settings(redis_url=redis_url), []
     project, crawl = str(uuid4()), str(uuid4())

@@ -107,7 +107,7 @@ def test_of_very_many_links_the_first_five_thousand_are_followed(crawler: Engine
     assert len(found) == 5000
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_short_links_below_a_long_base_do_not_make_a_page_a_hundred_times_as_large(crawler: Engine) -> None:
     links = b"".join(b"<a href=%d>x</a>" % n for n in range(5000))
     outcome = crawl_among_good_pages(
@@ -119,7 +119,7 @@ def test_short_links_below_a_long_base_do_not_make_a_page_a_hundred_times_as_lar
     assert row["size"] < 1_200_000
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_spellings_of_one_address_are_one_row_however_odd(crawler: Engine, site: Site) -> None:
     port = site.port
     one_page = [

@@ -71,7 +71,7 @@ def test_large_pages_are_read_here_until_one_takes_long(pool: JudgePool, monkeyp
     assert 2 * second < min(first, third), "the second by the judge"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_who_wastes_time_again_and_again_gets_less_of_it_and_then_none(
     pool: JudgePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

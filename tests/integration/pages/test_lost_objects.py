@@ -60,7 +60,7 @@ def test_a_lost_page_is_told_without_asking_to_try_again(crawler: Engine, crawl:
     assert str(folder) not in told.value.message
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_lost_page_that_was_asked_for_is_stored_again_though_it_did_not_change(
     crawler: Engine, crawl: CrawlJob, folder: Path
 ) -> None:
@@ -116,7 +116,7 @@ def test_the_command_says_how_many_pages_are_missing(
     assert "2 stored pages are missing in the object storage; crawl them again to have them again." in told.err
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_only_seemed_lost_is_read_as_before(crawler: Engine, crawl: CrawlJob, folder: Path) -> None:
     """A disk that was not mounted for a while."""
     folder.rename(away := folder.with_name("away"))

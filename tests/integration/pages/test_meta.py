@@ -15,7 +15,7 @@ def test_a_canonical_link_is_stored_and_followed_and_the_page_itself_is_kept(cra
     assert crawler.ledger(crawl)[site.url("/main")]["source"] == "canonic"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("href", ["http://127.0.0.99:1/elsewhere", "ftp://127.0.0.1/x", "javascript:void(0)"])
 def test_a_canonical_link_out_of_scope_is_not_followed(crawler: Engine, site: Site, href: str) -> None:
     lay(site, {"/": page(head=f'<link rel="canonical" href="{href}">')})

@@ -111,7 +111,7 @@ def edited(crawler: Engine, site: Site) -> CrawlJob:
     return crawler.again(first)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_are_compared_shown_and_pruned(crawler: Engine, site: Site, url: str) -> None:
     crawl = edited(crawler, site)
     assert places(crawler) == {b"@"}
@@ -145,7 +145,7 @@ def test_a_page_is_kept_however_the_setting_spells_its_place(crawler: Engine, si
     assert "New words stand here." in shown(crawler, crawl)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_every_object_that_goes_is_counted_before_and_after(crawler: Engine, site: Site, url: str) -> None:
     edited(crawler, site)
     (version,) = crawler.rows("SELECT id FROM page_versions WHERE id NOT IN (SELECT version_id FROM crawled_pages)")
@@ -164,7 +164,7 @@ def test_every_object_that_goes_is_counted_before_and_after(crawler: Engine, sit
     assert objects(url) == 2
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_everything_moves_to_postgres_and_back(crawler: Engine, site: Site, url: str) -> None:
     crawl = edited(crawler, site)
     (version,) = crawler.rows("SELECT version_id AS id FROM crawled_pages WHERE url = :url", url=site.url("/a"))
@@ -316,7 +316,7 @@ def on_these_servers(crawler: Engine, redis_url: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(crawler.tools.settings.data_dir))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_command_moves_pages_both_ways(
     crawler: Engine, site: Site, url: str, redis_url: str, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -336,7 +336,7 @@ def content_of(url: str, name: str) -> bytes:
     return read_object(MARK + f"{url}#{name}".encode())
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_exports_are_written_to_object_storage(
     crawler: Engine, site: Site, url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -129,7 +129,7 @@ def test_urls_that_are_queued_again_or_lowered_come_back_whole(migrated: Engine)
     assert (lowered.url, lowered.final_url, lowered.depth) == (f"{KEY}/", f"{KEY}/b", 1)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_rows_of_the_release_before_are_kept_and_go_on(empty: Engine) -> None:
     migrate(empty)
     downgrade(empty, "0026")

@@ -95,7 +95,7 @@ def test_what_was_set_up_before_any_crawl_is_not_overwritten(crawler: Engine, ta
     assert rows(target) == before
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_command_says_what_to_set_then(
     crawler: Engine, site: Site, databases: Databases, redis_url: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -118,7 +118,7 @@ def test_the_command_says_what_to_set_then(
     assert (data_dir / "secret-key").exists()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "url"), [("--to-database", "postgresql://127.0.0.1:1/x"), ("--to-redis", "redis://127.0.0.1:1/0")]
 )

@@ -114,7 +114,7 @@ def test_a_row_that_comes_while_its_part_is_made_stays_where_it_is(base: Engine)
     assert places(base, "request_log") == {"request_log_rest": 1}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_large_table_becomes_a_part_without_being_rewritten(base: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "LARGE", 0)
     of = project(base)
@@ -139,7 +139,7 @@ def test_a_large_table_becomes_a_part_without_being_rewritten(base: Engine, monk
     drift(base)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_split_that_does_not_succeed_stops_no_writer(base: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "LARGE", 0)
     monkeypatch.setattr(partitions, "_PATIENCE", "50ms")
@@ -200,7 +200,7 @@ def test_a_week_of_which_much_is_kept_stays(base: Engine) -> None:
     assert places(base)["crawl_urls_from_20261116"] == 10
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_long_list_waits_for_its_week_and_no_longer(base: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "MANY_URLS", 10)
     make_parts(base, LEDGER, NOW)
@@ -254,7 +254,7 @@ def test_programs_of_the_release_before_delete_no_requests_of_others(base: Engin
     assert sum(places(base, "request_log").values()) == 3
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_commit_looks_only_at_the_part_of_its_crawls(base: Engine) -> None:
     for weeks in range(0, 12, 3):
         make_parts(base, LEDGER, NOW + timedelta(weeks=weeks))
@@ -269,7 +269,7 @@ def test_a_commit_looks_only_at_the_part_of_its_crawls(base: Engine) -> None:
     assert touched == (1,), "parts that the commit has touched"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_table_that_takes_long_to_read_waits_for_prune(base: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitions, "LARGE", 0)
     monkeypatch.setattr(retention, "HOURLY_BYTES", 1)

@@ -25,7 +25,7 @@ def counts(crawler: Engine) -> dict[str, int]:
     return {name: crawler.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in tables}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("batch", [retention.BATCH, 7])
 def test_only_what_is_older_than_it_is_kept_goes(
@@ -56,7 +56,7 @@ def test_only_what_is_older_than_it_is_kept_goes(
     assert again.change_summary["summary"]["unchanged_pages"] == again.pages_crawled
 
 
-@pytest.mark.parametrize("since", ["single pages", pytest.param("cancelled crawls", marks=pytest.mark.further)])
+@pytest.mark.parametrize("since", ["single pages", pytest.param("cancelled crawls", marks=pytest.mark.slow)])
 def test_the_crawl_that_the_next_one_is_compared_with_stays(crawler: Engine, site: Site, since: str) -> None:
     first = crawler.crawl(site.url(), max_pages=3)
     project = crawler.tools.store.get_project(first.project_id)

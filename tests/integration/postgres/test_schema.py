@@ -112,7 +112,7 @@ def test_a_missing_schema_is_told_with_its_remedy(empty: Engine) -> None:
         check_schema(empty)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
     """Machines are upgraded one after the other."""
     migrate(empty)
@@ -123,7 +123,7 @@ def test_a_newer_schema_that_serves_this_program_will_do(empty: Engine) -> None:
     assert present_revision(empty) == "9999", "and is left alone"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("noted", ["serves programs from 9998", "something else", None])
 def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None:
@@ -138,7 +138,7 @@ def test_a_newer_schema_is_not_touched(empty: Engine, noted: str | None) -> None
     assert present_revision(empty) == "9999"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("version", ["0001", "9999", None])
 def test_a_process_ends_with_a_sentence_before_it_works_on_another_schema(empty: Engine, version: str | None) -> None:
@@ -156,7 +156,7 @@ def test_a_database_that_is_away_ends_no_process() -> None:
     refuse_unfit_machine(load_settings(database_url="postgresql://u:p@127.0.0.1:1/x", redis_url="redis://h/0"))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_version_that_was_never_one_of_ours_is_not_called_newer(empty: Engine) -> None:
     migrate(empty)
     for version in ("0000", "f00d"):

@@ -80,7 +80,7 @@ def test_hostile_sitemaps_cost_no_memory_and_the_good_one_among_them_counts(craw
     assert seen.grown < 120 * MEGABYTE
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_of_one_sitemap_no_more_urls_count_than_the_protocol_allows(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,7 +48,7 @@ def test_addresses_kept_apart_on_wish_still_end_at_max_pages(crawler: Engine, si
     assert set(ends.values()) == {"done", "max_pages"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_filters_in_any_order_are_one_page_each(crawler: Engine, site: Site) -> None:
     """Four filters: 4 × 4 × 4 × 3 choices, however many ways lead to each."""
     crawl = crawler.crawl(site.url("/x/facets"), query_params="keep", max_pages=400)

@@ -86,7 +86,7 @@ class Catalogue:
         return page(*menu, title=path, body=f"{FRAME}<p>All that is known about {path} is told here</p>")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_address_that_is_no_page_stands_for_none(crawler: Engine) -> None:
     site = Catalogue()
     with served(site) as (url, _):
@@ -122,7 +122,7 @@ class Guests:
         return page(*menu, title=path, body=f"<p>What was left in {path} by its guests</p>")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None:
     site = Guests()
     with served(site) as (url, _):
@@ -142,7 +142,7 @@ def test_what_was_learned_is_given_up_when_pages_differ(crawler: Engine) -> None
         assert third.change_summary["removed_page_urls"] == []
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: Engine) -> None:
     """It was looked at before, so it is known what stood there."""
     site = Guests()
@@ -159,7 +159,7 @@ def test_an_edit_by_which_an_address_becomes_a_page_of_its_own_is_told(crawler: 
         assert told(crawler.again(third)) == (0, 0, 0), "and it is told once"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_was_looked_at_without_a_browser_is_not_compared_with_what_one_shows(crawler: Engine) -> None:
     """An address that was taken for another page, and is rendered now that it is one of its own."""
     site = Guests()

@@ -19,7 +19,7 @@ UNANSWERED = "`product` in /item could not be tried, as its pages did not answer
 SHEETS = ("Start", "Boats", "Ropes", "Sails", "Tides")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine) -> None:
     """The site gives up a page and names others by a parameter of its path: the trial asks for the page itself, too."""
     moved = False
@@ -43,7 +43,7 @@ def test_a_known_page_that_a_trial_asked_for_is_told_as_removed(crawler: Engine)
         assert told(second) == (4, 1, 1), "nothing led to the four before"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: Engine) -> None:
     is_down = True
 
@@ -64,7 +64,7 @@ def test_an_outage_while_a_parameter_is_tried_decides_nothing_for_ever(crawler: 
         assert kept(crawler, second) == ["/", *(f"/item?product={n}" for n in range(4))]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_parameters_that_no_page_was_left_for_are_said_and_tried_when_there_is_room(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         if path == "/":
@@ -81,7 +81,7 @@ def test_parameters_that_no_page_was_left_for_are_said_and_tried_when_there_is_r
         assert {f"/item?product={n}" for n in range(4)} <= set(kept(crawler, second))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_at_its_limit_tries_a_few_parameters_for_the_next_one(crawler: Engine) -> None:
     """Else a site that is larger than the limit would be crawled for ever without its pages behind a query."""
     plain = [f"/plain/{n}" for n in range(60)]
@@ -107,7 +107,7 @@ def test_a_crawl_at_its_limit_tries_a_few_parameters_for_the_next_one(crawler: E
         assert "`colour` in /view does not tell pages apart" in second.stats["query_params"][1]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_trials_that_nobody_had_time_to_read_decide_nothing_for_ever(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,7 +156,7 @@ def test_pages_that_a_query_names_without_a_parameter_are_told_apart(crawler: En
         assert told(crawler.again(crawl)) == (0, 0, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_seed_is_named_by_its_query_though_all_room_is_taken(crawler: Engine) -> None:
     known = [LearnedParam(path=f"/{n}", name="x", role=ParamRole.DROPPED) for n in range(MOST_LEARNED)]
     with served(wiki) as (url, _):
@@ -179,7 +179,7 @@ def trials(crawler: Engine, crawl: CrawlJob) -> Counter[str]:
     return Counter(row["state"] for row in rows)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_trials_that_the_frontier_lost_are_made(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         crawl = until_trials_wait(crawler, url)

@@ -45,7 +45,7 @@ def test_a_sort_link_with_a_session_id_does_not_keep_a_crawl_from_its_end(crawle
         assert asked.count("/sitemap.xml") == 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_several_orders_with_session_ids_end_too_and_the_next_crawl_as_well(crawler: Engine) -> None:
     with served(Library(("old", "name", "year"))) as (url, asked):
         first = crawler.crawl(url, seconds=15)
@@ -74,7 +74,7 @@ def test_pages_named_beside_a_session_id_are_all_found(crawler: Engine) -> None:
         assert kept(crawler, crawl) == ["/", *(f"/boats?boat={n}" for n in range(1, 6))]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_crawl_that_only_plans_ends_and_says_so(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever mistake there may be in what finishes a crawl, it does not go on for ever."""
     monkeypatch.setattr(PlanProbes, "__call__", lambda *_, **__: True)

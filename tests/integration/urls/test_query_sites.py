@@ -192,7 +192,7 @@ def test_a_calendar_without_end_is_one_page(crawler: Engine) -> None:
         assert len(asked) < 12
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_people_set_is_not_surveyed(crawler: Engine) -> None:
     with served(wiki) as (url, asked):
         crawl = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
@@ -211,7 +211,7 @@ def test_a_seed_with_a_query_names_its_page(crawler: Engine) -> None:
         assert len(kept(crawler, first)) == len(NAMES)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_trials_do_not_exceed_max_pages(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         crawl = crawler.crawl(url, use_sitemaps=False, max_pages=3)
@@ -230,7 +230,7 @@ def behind_one_link(path: str, query: dict[str, str]) -> str | None:
     return page(*menu, *links, title=f"Minutes {day}", body=text(day)) if day in days else None
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_behind_a_single_link_are_found(crawler: Engine) -> None:
     with served(behind_one_link) as (url, asked):
         first = crawler.crawl(url, use_sitemaps=False)
@@ -260,7 +260,7 @@ def test_a_single_link_whose_page_leads_nowhere_is_one_page(crawler: Engine, mor
         assert told(crawler.again(first)) == (0, 0, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
     def site(path: str, query: dict[str, str]) -> str | None:
         if path == "/sitemap.xml":
@@ -277,7 +277,7 @@ def test_pages_named_only_in_a_sitemap_are_told_apart(crawler: Engine) -> None:
         assert told(crawler.again(first)) == (0, 0, 0)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """After each step was committed, before the frontier knew of it."""
     fill = FillFrontier.__call__
@@ -303,7 +303,7 @@ def test_a_survey_that_is_killed_goes_on(crawler: Engine, monkeypatch: pytest.Mo
         assert len(kept(crawler, crawl)) == 1 + 4 * 3
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_that_are_told_apart_from_now_on_are_not_new(crawler: Engine) -> None:
     with served(wiki) as (url, _):
         first = crawler.crawl(url, use_sitemaps=False, query_params="meaningful")
@@ -451,7 +451,7 @@ def test_a_parameter_that_names_pages_at_several_paths_does_so_at_all_of_them(cr
         assert len(asked) < 3 * 3 * len(SHELVES)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_trials_that_take_too_long_to_read_hold_up_nobody(crawler: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator, which starts everybody's crawls, waits for their reading."""
     monkeypatch.setattr(judging, "SURVEY", Limits(page_seconds=0.0005, total_seconds=0.001))

@@ -127,7 +127,7 @@ def test_www_is_in_scope_and_subdomains_only_when_asked_for(crawler: Engine, sit
     assert crawler.ends(wide) == {"/": "done", "/w": "done", "/d": "done"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_path_prefix_narrows_the_scope(crawler: Engine, site: Site) -> None:
     lay(site, {"/docs": ["/docs/a", "/docsy", "/blog"], "/docs/a": [], "/docsy": [], "/blog": []})
     crawl = crawler.crawl(site.url("/docs"), path_prefix="/docs/")

@@ -71,7 +71,7 @@ def _by_path(ledger: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     return {"/" + key.split("/", 3)[3]: row for key, row in ledger.items()}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_the_sitemaps_robots_txt_names_are_read_however_they_are_written(crawler: Engine, site: Site) -> None:
     """Relative ones too; something unusable among them stops nobody."""
     lay(site, {"/": [], "/a": [], "/b": []})
@@ -103,7 +103,7 @@ def test_a_sitemap_that_answers_busy_blocks_the_host_and_is_asked_again(crawler:
     assert min(later) - busy >= 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["laughs.xml", "entity.xml", "cycle.xml", "bomb.xml.gz", "broken.xml"])
 def test_a_hostile_sitemap_costs_the_crawl_nothing(crawler: Engine, site: Site, name: str) -> None:

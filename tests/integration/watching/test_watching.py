@@ -116,7 +116,7 @@ def test_a_price_goes_from_its_rule_to_a_mail_and_the_backtest_agrees(shop: Shop
     ]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_backtest_tries_a_rule_that_is_not_there_yet(shop: Shop) -> None:
     shop.crawl()
     lay(shop.site, {"/lamp": lamp("99,00 €")})
@@ -179,7 +179,7 @@ def test_what_is_not_text_is_watched_where_a_rule_asks(shop: Shop, inbox: Inbox)
     assert "OutOfStock → InStock" in str(entry.pages[0].lines)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_broken_rule_is_told_once(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="conditions")
     shop.rule(
@@ -211,7 +211,7 @@ def test_a_rule_that_is_broken_anew_is_told_anew(shop: Shop, inbox: Inbox) -> No
     assert len(inbox.mails) == 2, "that it is found again is no news of a price below 1"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_conditions_look_at_words_however_they_are_written(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="conditions", conditions={"of": ["contains CAFÉ", "contains /\\p{Han}{2}/"]})
     shop.crawl()
@@ -237,7 +237,7 @@ def test_a_new_page_is_told_by_its_value_too(shop: Shop, inbox: Inbox) -> None:
     assert "the page is new; price is found: 90.00 €" in inbox.mails[0].text()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_wall_or_a_page_that_is_gone_breaks_no_rule(shop: Shop) -> None:
     shop.rule(pattern="/(lamp|news)$", fields={"price": "price .cost", "said": "p"}, watch=["p"])
     shop.crawl()
@@ -269,7 +269,7 @@ def test_only_the_watched_part_counts(shop: Shop) -> None:
     assert [(line.removed, line.added) for line in digest.lines] == [("A lamp for reading.", "A lamp for cooking.")]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_new_page_is_told_under_a_pattern(shop: Shop, inbox: Inbox) -> None:
     conditions = {"pattern": "/jobs/", "of": [{"kind": "new_page"}]}
     shop.schedule(notify_on="conditions", conditions=conditions)
@@ -423,7 +423,7 @@ def test_a_muted_page_alone_tells_nobody_by_its_size_either(crawler: Engine, sit
     assert len(inbox.mails) == 4
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbox: Inbox) -> None:
     shop.schedule(notify_on="any")
     shop.rule(pattern="/lamp$", products=True, tell={"of": ["contains nowhere"]})
@@ -434,7 +434,7 @@ def test_a_backtest_agrees_about_values_that_no_condition_tells(shop: Shop, inbo
     assert (len(inbox.mails), trial.then.alert, trial.now.alert) == (1, True, True)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_pages_for_whose_rules_there_was_no_time_are_told_as_unread(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

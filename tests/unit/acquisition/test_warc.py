@@ -190,7 +190,7 @@ def test_a_heading_near_the_end_of_a_broken_one_counts() -> None:
     assert [row.url for row in rows if isinstance(row, NewEntry)] == ["http://a.example/"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_an_archive_that_unpacks_to_very_many_times_its_size_is_refused_soon() -> None:
     bomb = gzip.compress(record_of(URLS[0])) + gzip.compress(b"\n" * 300 * 2**20)
     with pytest.raises(Invalid, match="100 times"):

@@ -43,7 +43,7 @@ def test_many_names_are_refused_unread_however_they_are_spaced() -> None:
             read(body)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_long_list_of_addresses_is_read() -> None:
     body = json.dumps({"urls": [f"https://example.org:8443/12:{number}" for number in range(20_000)]}).encode()
     assert read(body) == body

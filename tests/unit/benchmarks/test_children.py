@@ -28,7 +28,7 @@ def test_a_child_ends_with_its_block_even_when_the_block_fails() -> None:
     assert process.returncode == -signal.SIGTERM
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_child_ends_when_the_benchmark_is_killed() -> None:
     done = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL

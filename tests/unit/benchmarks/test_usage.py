@@ -11,7 +11,7 @@ from benchmarks.usage import Usage
 BURN = "import time\nwhile time.process_time() < {}: pass"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_cpu_of_a_process_that_ended_and_of_its_children_is_counted() -> None:
     nested = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BURN.format(0.4)!r}])\n{BURN.format(0.4)}"
     process = subprocess.Popen([sys.executable, "-c", nested])
@@ -21,7 +21,7 @@ def test_cpu_of_a_process_that_ended_and_of_its_children_is_counted() -> None:
     assert usage.peak_megabytes > 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_cpu_before_the_block_is_not_counted() -> None:
     process = subprocess.Popen([sys.executable, "-c", f"{BURN.format(0.5)}\nprint(flush=True)\ninput()"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip

@@ -94,12 +94,12 @@ def test_a_crawl_in_the_terminal_waits_for_nothing_that_only_other_commands_need
     }
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_comparison_waits_for_nothing_that_only_rules_with_selectors_need() -> None:
     assert not imported_with("crawler.bootstrap.changes", "crawler.bootstrap.watching") & {"bs4", "soupsieve"}
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_workers_import_nothing_only_because_it_is_installed() -> None:
     """Libraries offer more where they find others: tracebacks in colour, YAML, metrics. Each costs every start."""
     prepared = (

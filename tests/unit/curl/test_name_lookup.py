@@ -58,7 +58,7 @@ def test_a_flood_of_hung_names_leaves_threads_for_others() -> None:
         assert len(names.asked) == MOST_OF_ONE + 1
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_many_owners_of_hung_names_leave_threads_for_one_more() -> None:
     with looking_up() as (lookup, names):
         for number in range(20_000):

@@ -76,7 +76,7 @@ def test_a_view_means_what_its_address_says_and_nonsense_is_everything() -> None
     assert not view_of({}).is_narrow
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("status", "faild"), ("active", "perhaps")])
 def test_what_is_done_with_all_is_not_done_for_a_filter_that_is_none(pair: tuple[str, str]) -> None:
     with pytest.raises(Invalid, match="nothing was done"):

@@ -105,7 +105,7 @@ def asking(body: bytes) -> tuple[RobotsAndBackoff, Store, Any]:
     return RobotsAndBackoff(nothing, store, lambda: now, AGENT), store, SimpleNamespace(crawl=crawl)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_large_files_of_many_hosts_do_not_fill_memory_and_are_still_obeyed() -> None:
     robots, _, context = asking(LONG)
     tracemalloc.start()

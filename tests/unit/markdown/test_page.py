@@ -271,7 +271,7 @@ def test_deep_nesting_costs_little_and_loses_nothing(opening: str) -> None:
     assert time.process_time() - start < 5
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("unit", ["<p>a", "<b>a</b>", "<img>", "<li>a", "*", "_ ", "<br>", "`", "- ", "&lt;a"])
 def test_long_pages_take_time_by_their_length(unit: str) -> None:

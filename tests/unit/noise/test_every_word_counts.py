@@ -61,7 +61,7 @@ def test_one_word_or_number_is_told_beside_clocks_and_stamps(
     assert shown == [" ".join(new)]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @given(pair=edited(), moving=st.sampled_from(MOVING), gap=GAPS, count=st.integers(1, 4))
 def test_it_is_told_as_well_on_some_of_several_pages(
     pair: tuple[list[str], list[str]], moving: str, gap: timedelta, count: int

@@ -63,7 +63,7 @@ def grew(change: ValueChange) -> bool:
     return old < new
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_template_edits_are_told_once_for_the_site(sites: list[LabelledSite]) -> None:
     for site in sites:
         # Counters of all pages, and tags of releases, are told beside them, but as nobody's edits.

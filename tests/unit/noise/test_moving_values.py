@@ -164,7 +164,7 @@ def suspicious(old: str, new: str, moments: Moments) -> bool:
     return may_run_with_clock(change, moments)
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_date_that_is_the_day_of_the_fetch_on_both_sides_is_a_suspicion_and_no_more() -> None:
     old, new = "Nightly of 2026-11-15", "Nightly of 2026-11-22"
     assert why(old, new, Moments(BEFORE, AFTER)) == [None]

@@ -85,7 +85,7 @@ def test_many_times_in_one_gap_are_one_run() -> None:
     assert found == [datetime(2026, 3, 8, 7, tzinfo=UTC), datetime(2026, 3, 9, 6, tzinfo=UTC)]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @given(moment=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)), zone=st.sampled_from([*ZONES, "Europe/Lisbon"]))
 @settings(max_examples=60)
 def test_slots_are_the_same_wherever_one_begins_to_look(moment: datetime, zone: str) -> None:

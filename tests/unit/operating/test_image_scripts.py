@@ -148,7 +148,7 @@ def test_what_the_environment_says_is_taken_whatever_its_letters(
     assert volumes.files()["valkey/valkey.conf"] == 'requirepass "a/b@c:d%20\\"\\\\é"\n'
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_key_that_is_replaced_is_not_lost(volumes: Volumes) -> None:
     volumes.make()
     first = volumes.files()["ours/crawler_secret_key"]
@@ -162,7 +162,7 @@ def test_a_key_that_is_replaced_is_not_lost(volumes: Volumes) -> None:
     assert kept.read_text().split() == [first, "another"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_a_database_that_has_another_password_has_to_be_told(volumes: Volumes) -> None:
     assert "ALTER ROLE" not in volumes.make(POSTGRES_PASSWORD="one")
     assert "ALTER ROLE" not in volumes.make(POSTGRES_PASSWORD="one")

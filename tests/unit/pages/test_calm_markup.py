@@ -39,7 +39,7 @@ def test_markup_that_could_take_long_is_not_calm(name: str) -> None:
     assert not is_calm(HOSTILE[name])
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_as_much_of_it_as_is_calm_is_parsed_quickly(name: str) -> None:
     body = HOSTILE[name]

@@ -107,7 +107,7 @@ def _deep_page(count: int) -> str:
     return f"<body>{'<div class=a>' * 2000}{wide}{'</div>' * 2000}{wide}</body>"
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("selector", [*LINEAR, "div div div div .none", ".a ~ .a ~ .a ~ .none", "* * * * *"])
 def test_what_is_kept_is_found_in_time_on_a_deep_and_wide_page(selector: str) -> None:

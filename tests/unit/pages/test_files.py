@@ -182,7 +182,7 @@ def test_what_no_two_readers_read_alike_or_is_too_large_is_compared_as_text(body
     assert shown(body) == body.split("\n")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_no_json_takes_long() -> None:
     random = Random(1)
     rows = [{"id": n, "price": random.random(), "name": "x" * 20, "tags": ["a", "b"]} for n in range(9_000)]

@@ -438,7 +438,7 @@ def test_fields_cannot_be_shifted_into_each_other_without_changing_the_hash() ->
     assert first.content_hash == sha256(b"ab\0\0c\0").digest()
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_hash_chars_limits_only_the_text() -> None:
     long = "<title>t</title><p>" + "x" * 1000
     limited = {page(long + tail, hash_chars=1000).content_hash for tail in ("", "y", "z")}

@@ -52,7 +52,7 @@ def test_a_page_that_is_too_large_without_them_is_none() -> None:
     assert without_unseen_weight(page, 20_000) is not None
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [b"<script>", b"<!--", b"<style", b"data:", b"<a b='data:a/b;base64,a'>", b"</script", b"<", b"<a b=", b'<a "',

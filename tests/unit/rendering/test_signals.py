@@ -379,7 +379,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("begin", ["", "<div ", "<script ", "<script>"])
 def test_markup_that_never_closes_is_measured_in_linear_time(begin: str) -> None:

@@ -89,7 +89,7 @@ def test_what_belongs_to_a_url_comes_in_its_order_and_equal_patterns_are_tried_o
     assert index.find("https://x.org/") == ["second"]
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_ten_thousand_patterns_cost_a_url_little() -> None:
     index = PatternIndex([(f"/product/{n}(/|$)", n) for n in range(10_000)])
     started = time.process_time()

@@ -98,7 +98,7 @@ def test_an_unusable_seed_is_refused() -> None:
         scope("ftp://example.com/")
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["/docs", "docs/", "/Docs/"])
 def test_a_path_prefix_narrows_by_whole_segments(prefix: str) -> None:
     narrow = scope("https://example.com/docs/", path_prefix=prefix)
@@ -272,7 +272,7 @@ def test_a_candidate_is_what_the_single_steps_say() -> None:
             assert where.candidate(url, depth) == (url, key, digest(key), scope(max_depth=1).judge(url, key, depth))
 
 
-@pytest.mark.further
+@pytest.mark.slow
 def test_what_is_remembered_stays_bounded() -> None:
     where = scope()
     for number in range(20_000):

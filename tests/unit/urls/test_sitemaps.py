@@ -165,7 +165,7 @@ print(len(sitemap.urls), sitemap.truncated, grown < 40 * 1024, sitemap.error)
 """
 
 
-@pytest.mark.further
+@pytest.mark.slow
 @pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("filler", "said"),
