@@ -16,8 +16,9 @@ def _jump() -> float:
 
 class SkewedDatetime(datetime_module.datetime):
     @classmethod
-    def now(cls, tz: datetime_module.tzinfo | None = None) -> "SkewedDatetime":
-        return cls.fromtimestamp(time.time(), tz)
+    def now(cls, tz: datetime_module.tzinfo | None = None) -> datetime_module.datetime:  # type: ignore[override]
+        """A plain one: others are refused by what writes JSON."""
+        return datetime_module.datetime.fromtimestamp(time.time(), tz)
 
 
 def main() -> None:
