@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
+import psutil
 from sqlalchemy import Connection, Engine, event, text
 
 from benchmarks.diff import tools_of
@@ -206,7 +207,7 @@ def _without_key(db: Connection) -> Iterator[None]:
     name, key = db.execute(text(_KEY)).one()
     db.execute(text(f"ALTER TABLE crawl_urls DROP CONSTRAINT {name}"))
     yield
-    db.execute(text("SET LOCAL maintenance_work_mem = '2GB'"))
+    db.execute(text(f"SET LOCAL maintenance_work_mem = '{psutil.virtual_memory().total // 4 // 2**20}MB'"))
     db.execute(text(f"ALTER TABLE crawl_urls ADD CONSTRAINT {name} {key}"))
 
 

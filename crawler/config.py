@@ -110,7 +110,9 @@ class Settings(BaseSettings):
     fetch_concurrency: int = Field(0, ge=0, le=64, description="Fetch processes; 0 is one per core")
     reconcile_seconds: float = Field(15, gt=0, le=300, description="How often lost work is looked for")
     queue_batch_size: int = Field(500, gt=0, le=10_000, description="Queue entries taken per run")
-    queue_concurrency: int = Field(500, gt=0, le=10_000, description="Queue entries fetched at once")
+    queue_concurrency: int = Field(
+        500, gt=0, le=10_000, description="Queue entries fetched at once, and some on top for projects with few"
+    )
     extract_timeout_seconds: float = Field(20, gt=0, le=60, description="Most CPU time in which selectors read a page")
     requests_per_host_hour: int = Field(0, ge=0, description="Extra limit per host; 0 is none")
     keep_versions: int = Field(0, ge=0, description="Newest versions of a page kept by 'crawler prune'; 0 is all")

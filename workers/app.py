@@ -38,6 +38,7 @@ from workers.message_wait import wait_longer, wait_no_more
 from workers.own_queues import take_own_queues
 from workers.places import places
 from workers.reconcile_timer import Pulse
+from workers.unreadable_messages import drop_unreadable
 
 settings, _embedded = with_servers(load_settings())
 app: Celery = make_celery(settings)
@@ -103,6 +104,7 @@ def _start(**_: Any) -> None:
     _common.begin()
     apart(_check_servers)
     wait_longer(app)
+    drop_unreadable()
 
 
 def _check_servers() -> None:

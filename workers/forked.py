@@ -1,7 +1,7 @@
 """Runs a worker or beat in a process that was forked from a warm one, as `celery -A workers.app worker|beat` would.
 
 Celery's own command line imports every plugin, Flower too, and keeps it. The options are the same here, and
-`--at-most QUEUE=N` limits how many tasks of a queue are done at once.
+`--at-most KIND=N` limits how many tasks of a kind (a queue, or `embed`) are done at once.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def main(given: list[str]) -> int:
     worker.add_argument("-P", "--pool", default="prefork")
     worker.add_argument("-c", "--concurrency", type=int)
     worker.add_argument("--autoscale", metavar="MAX,MIN")
-    worker.add_argument("--at-most", metavar="QUEUE=N", type=_limit, action="append", default=[])
+    worker.add_argument("--at-most", metavar="KIND=N", type=_limit, action="append", default=[])
     worker.add_argument("--without-gossip", action="store_true")
     worker.add_argument("--without-mingle", action="store_true")
     beat = kinds.add_parser("beat", allow_abbrev=False)

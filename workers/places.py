@@ -1,4 +1,4 @@
-"""Limits how many tasks of one kind a worker does at once: of a queue, if it takes several, and of reports.
+"""Limits how many tasks of one kind a worker does at once: of a queue, if it takes several, of vectors and of reports.
 
 So tasks that wait for something outside, or take long, cannot take all processes of the pool from the others. A place
 is a lock of the kernel on one byte of a file that all processes of the pool have open: it is free again when its
@@ -14,6 +14,8 @@ from typing import Any
 
 AGAIN_SECONDS = 1
 MOST_TRIES = 100_000
+EMBED = "embed"
+"""Of the queue of documents what waits for a service outside: text waits neither for it nor behind it."""
 REPORT = "report"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Self, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, ValidationError, model_validator
 
 from crawler.adapters.operating.queues import QUEUES
 from crawler.domain.crawls.crawl import CrawlType
@@ -48,6 +48,10 @@ class CrawlOrder(BaseModel):
     crawl_id: UUID
 
 
+class ComparisonOrder(CrawlOrder):
+    again: StrictBool = False
+
+
 class DocumentOrder(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,6 +80,11 @@ def start_order(**given: Any) -> StartOrder:
 
 def crawl_of(crawl_id: object) -> UUID:
     return _valid(CrawlOrder, {"crawl_id": crawl_id}).crawl_id
+
+
+def comparison_of(crawl_id: object, *, again: object) -> tuple[UUID, bool]:
+    order = _valid(ComparisonOrder, {"crawl_id": crawl_id, "again": again})
+    return order.crawl_id, order.again
 
 
 def notice_of(notification_id: object) -> UUID:

@@ -19,11 +19,13 @@ from crawler.domain.changes.compare_turns import Start
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import Conflict, CrawlerError, ForeignSecretKey, RedisUnavailable, Unavailable
 from crawler.handlers.engine.work_shift import WorkShift
+from crawler.handlers.operating.look_for_lost import GLANCE_SECONDS, LOOK_SECONDS
 from crawler.handlers.operating.send_canaries import send_canaries
 from workers.app import app, container, is_stopping
-from workers.places import REPORT, places
+from workers.places import EMBED, REPORT, places
 from workers.task_arguments import (
     StartOrder,
+    comparison_of,
     crawl_of,
     document_of,
     lane_named,
@@ -97,8 +99,7 @@ def _new_crawl(order: StartOrder, task_id: str | None) -> UUID:
 def fetch(self: Any, lane: str) -> None:
     """Work off what is due in this lane, for a bounded time."""
     chosen, tools = lane_named(lane), container()
-    if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
-        _look_for_lost(tools)
+    tools.operating.look_for_lost(GLANCE_SECONDS, tools.settings.reconcile_seconds)
     try:
         if chosen is Lane.BROWSER:
             _render(tools, self.request.id, self.request.hostname or "")
@@ -138,13 +139,7 @@ def _render(tools: App, shift_id: str, worker: str) -> None:
 def _say_unable(tools: App, worker: str, lack: str) -> None:
     """Close the lane, unless another worker keeps it open, and let those who wait go on without a browser."""
     tools.operating.live_workers.announce(worker, [RENDER], WorkerState(lack))
-    tools.crawls.reconcile()
-
-
-def _look_for_lost(tools: App) -> None:
-    tools.crawls.reconcile()
-    tools.documents.ingest.recover()
-    tools.documents.embed.recover()
+    tools.operating.look_for_lost.now(GLANCE_SECONDS)
 
 
 @app.task(name="crawler.finish_crawl", ignore_result=False, **_options)
@@ -164,10 +159,11 @@ def tend_large_crawl(self: Any, crawl_id: str) -> None:
 def reconcile() -> None:
     """Find work nobody is doing. Beat, coordinators and shifts all ask for it; one in so many seconds is enough."""
     tools = container()
-    if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds / 2):
-        _look_for_lost(tools)
+    every = tools.settings.reconcile_seconds / 2
+    if tools.operating.look_for_lost(LOOK_SECONDS, every):
         send_canaries(tools.operating.canaries, tools.hints, app.conf.canary_queues, time.time())
-    if app.conf.tends_schedules:
+    # A turn of its own: shifts take the other one, too, and a look that goes on at once must not mean this again.
+    if app.conf.tends_schedules and tools.frontier.acquire_task("tend", every):
         tools.notices.recover_schedules()
         tools.acquisition.run_queue.recover()
         tools.acquisition.extract_entries.recover()
@@ -218,16 +214,17 @@ def ingest_documents(self: Any) -> None:
 @app.task(name="crawler.embed_documents", bind=True, **_options)
 def embed_documents(self: Any) -> None:
     """Ask for vectors of documents that lack some, for a bounded time."""
-    with places.place(self, "ingest"):
+    with places.place(self, EMBED):
         _begin("embed_documents").documents.embed(is_stopping)
 
 
 @app.task(name="crawler.diff_crawl", bind=True, ignore_result=False, **_long)
-def diff_crawl(self: Any, crawl_id: str) -> str:
-    """Compare a finished crawl with the one before."""
-    asked, compare = crawl_of(crawl_id), container().changes.compare_in_turn
+def diff_crawl(self: Any, crawl_id: str, *, again: bool = False) -> str:
+    """Compare a finished crawl with the one before; one that was compared, or could not be, only if `again` says so."""
+    asked, is_again = comparison_of(crawl_id, again=again)
+    compare = container().changes.compare_in_turn
     try:
-        start = compare(asked, self.request.id or "", is_stopping)
+        start = compare(asked, self.request.id or "", is_stopping, again=is_again)
     except SoftTimeLimitExceeded:
         compare.give_up(asked, f"Comparing it took more than {LONG_SECONDS // 60} minutes.")
         return str(asked)
@@ -249,7 +246,7 @@ def report_crawl(self: Any, crawl_id: str) -> None:
 
 @app.task(name="crawler.run_scheduled_crawl", **_options)
 def run_scheduled_crawl(project_id: str) -> None:
-    """Start the project's crawl if a slot of its schedule is due; what is not due, or was started, stays as it is."""
+    """Start a crawl whose slot is due: this project's, or one that has its turn before it; what was started stays."""
     container().notices.run_schedules.of(project_of(project_id))
 
 

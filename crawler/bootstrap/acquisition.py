@@ -62,9 +62,13 @@ class Acquisition:
 
     @cached_property
     def manage_categories(self) -> ManageCategories:
-        find_page, seconds = ExtractionStore(self._app.database).find_page, self._app.settings.extract_timeout_seconds
+        find_page, seconds = self.extraction_store.find_page, self._app.settings.extract_timeout_seconds
         trials = TrialProcesses(lambda limit: ExtractionProcess(limit))  # noqa: PLW0108 - looked up when it is needed
         return ManageCategories(self.categories, self.field_fills, find_page, trials, _check, seconds=seconds)
+
+    @cached_property
+    def extraction_store(self) -> ExtractionStore:
+        return ExtractionStore(self._app.database)
 
     @cached_property
     def extractor(self) -> ExtractionProcess:
@@ -80,7 +84,7 @@ class Acquisition:
     def extract_entries(self) -> ExtractEntries:
         settings = self._app.settings
         return ExtractEntries(
-            ExtractionStore(self._app.database),
+            self.extraction_store,
             self.categories.find,
             self.extractor,
             self.field_fills,

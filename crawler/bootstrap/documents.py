@@ -87,6 +87,7 @@ class Documents:
             lease_seconds=max(settings.lease_seconds, TURN_SECONDS + 2 * settings.embed_timeout_seconds),
             seconds=min(TURN_SECONDS, settings.shift_seconds),
             batch=settings.embed_batch,
+            text_waits=lambda: bool(self.store.count_waiting()) or self._app.acquisition.extraction_store.is_waiting(),
             rest=self._app.embed_rest,
         )
 

@@ -177,7 +177,7 @@ class Engine:
 
     @cached_property
     def render_where_needed(self) -> RenderWhereNeeded:
-        lights, notes = LightPages(self._app.redis), VisitNotes(self._app.redis)
+        lights, notes = LightPages(self._app.redis), VisitNotes(self._app.redis, lambda: self._app.secret_box)
         return RenderWhereNeeded(
             self._app.frontier,
             self._app.operating.live_workers,

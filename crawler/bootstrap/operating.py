@@ -15,6 +15,7 @@ from crawler.adapters.postgres.retention import Pruner, Retention
 from crawler.domain.hosts.egress import EgressRule
 from crawler.errors import RedisUnavailable
 from crawler.handlers.operating.answer_once import AnswerOnce
+from crawler.handlers.operating.look_for_lost import LookForLost
 
 if TYPE_CHECKING:
     from crawler.bootstrap.app import App
@@ -42,6 +43,12 @@ class Operating:
             if (entries := self.live_workers.egress(queue)) is not None:
                 return EgressRule.parse(entries)
         return self._app.egress
+
+    @cached_property
+    def look_for_lost(self) -> LookForLost:
+        documents = self._app.documents
+        recover = (documents.ingest.recover, documents.embed.recover)
+        return LookForLost(self._app.frontier, self._app.crawls.reconcile, recover, self._app.hints.reconcile)
 
     @cached_property
     def metrics(self) -> MetricsReader:

@@ -46,9 +46,11 @@ class Judge(Protocol):
         The function belongs to a module, and all values can be pickled.
         """
 
-    def one(self, work: Callable[..., Found], *given: Any, seconds: float | None = None) -> Found:
+    def one(
+        self, work: Callable[..., Found], *given: Any, seconds: float | None = None, whatever_used: bool = False
+    ) -> Found:
         """What the function finds out. Raises TooSlowToTry when it takes too long: longer than one page may, unless
-        it is given more time."""
+        it is given more time. `whatever_used`: it has this time, also if pages took all the time there was."""
 
 
 Look = Callable[[float], None]
@@ -57,6 +59,10 @@ Look = Callable[[float], None]
 
 def go_on(_: float) -> None:
     """Nobody looks."""
+
+
+besides: ContextVar[Look] = ContextVar("besides", default=go_on)
+"""Told how many seconds of CPU time others than judges have worked for whoever asks, such as readers of PDFs."""
 
 
 class OpenJudge(Protocol):

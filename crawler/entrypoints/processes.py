@@ -71,15 +71,18 @@ def all_processes(settings: Settings, host: str, port: int) -> list[ProcessSpec]
     ]
 
 
+_FEW_DOCUMENTS = ("--at-most", "ingest=1", "--at-most", "embed=1")
+
+
 def for_one_machine(specs: Sequence[ProcessSpec]) -> list[ProcessSpec]:
     """The processes in the shape of one machine: one worker compares and makes documents, and pools are small at rest.
 
-    Each process costs memory, also at rest. Documents get one process of that worker at most, so comparisons never
-    wait for them.
+    Each process costs memory, also at rest. Documents get one process of that worker at most, and their vectors
+    another, so comparisons never wait for them.
     """
     by_name = {spec.name: spec for spec in specs}
     env = by_name.pop("ingest").env or {}
-    by_name["compare"] = worker("compare", "compare,ingest", "-c", "3", "--at-most", "ingest=1", env=env)
+    by_name["compare"] = worker("compare", "compare,ingest", "-c", "4", *_FEW_DOCUMENTS, env=env)
     return [replace(spec, argv=_as_needed(spec.argv)) for spec in by_name.values()]
 
 

@@ -25,7 +25,9 @@ def tasks() -> list[Task]:
             given: dict[str | None, Any] = {
                 word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)
             }
-            arguments = [argument.arg for argument in node.args.args if argument.arg != "self"]
+            arguments = [
+                argument.arg for argument in (*node.args.args, *node.args.kwonlyargs) if argument.arg != "self"
+            ]
             keeps = given.get("ignore_result") is False
             found.append(Task(given["name"], arguments, keeps, sentence(ast.get_docstring(node) or "")))
     return found

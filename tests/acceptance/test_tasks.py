@@ -250,6 +250,12 @@ def test_the_other_tasks_refuse_in_the_same_way(workers: Workers, task: str) -> 
     assert workers.refusal(task, args=[SOME_ID, "more"])[0] == "invalid"
 
 
+def test_a_comparison_is_repeated_only_if_that_is_true_or_false(workers: Workers) -> None:
+    for given in ("more", 1, None):
+        assert workers.refusal("crawler.diff_crawl", kwargs={"crawl_id": SOME_ID, "again": given})[0] == "invalid"
+    assert workers.refusal("crawler.diff_crawl", kwargs={"crawl_id": SOME_ID, "again": True})[0] == "not_found"
+
+
 def test_a_giant_message_is_refused_and_its_answer_is_small(workers: Workers) -> None:
     huge, large = "a" * 20_000_000, "a" * 2_000_000
     for arguments in ({"seed_url": huge}, {"config": {large: 1}}, {"urls": [large]}, {large: 1}):

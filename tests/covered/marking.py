@@ -41,8 +41,8 @@ def _marked(body: list[ast.stmt], heads: list[int], first: int) -> list[ast.stmt
 
 
 def _must_be_first(statement: ast.stmt, at: int) -> bool:
-    is_words = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return is_words or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
+    is_docstring = at == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_docstring or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
 
 
 def _mark(byte: int, statement: ast.stmt) -> ast.stmt:

@@ -3,7 +3,7 @@
 import atexit
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -74,6 +74,9 @@ class InlineHints:
     def extract_entries(self, countdown_seconds: float = 0) -> None:
         self.sent.append(("extract_entries", countdown_seconds))
 
+    def reconcile(self) -> None:
+        self.sent.append(("reconcile", None))
+
     def classify(self, task: str, handed: Handed) -> None:
         self.sent.append((task, handed))
 
@@ -116,6 +119,16 @@ class Engine:
             time.sleep(0.01)
         return self.tools.changes.diff_crawl(crawl.id)
 
+    def reconcile(self) -> None:
+        """The reconciler, and who is told by it to finish crawls. A message that is on its way may be sent again."""
+        tools, before = self.tools, len(self.sent)
+        for mark in tools.redis.scan_iter("*hint:finish *"):
+            tools.redis.delete(mark)
+        tools.crawls.reconcile()
+        for task, crawl_id in self.sent[before:]:
+            if task == "finish_crawl":
+                tools.crawls.finish(crawl_id)
+
     @property
     def sent(self) -> list[tuple[str, Any]]:
         """All hints so far."""
@@ -124,6 +137,13 @@ class Engine:
 
     def shift(self) -> None:
         self.tools.engine.work_shift(Lane.HTTP, str(uuid4()))
+
+    def shift_until(self, is_done: Callable[[], bool], *, seconds: float = 30) -> None:
+        """As many shifts as it takes: on a busy machine a short one may end before its first answer is written."""
+        until = time.monotonic() + seconds
+        while not is_done():
+            assert time.monotonic() < until, "it did not come to pass in time"
+            self.shift()
 
     def ledger(self, crawl: CrawlJob) -> dict[str, dict[str, Any]]:
         """Every URL of the crawl by its key."""

@@ -55,13 +55,14 @@ def test_a_module_with_marks_is_the_same_module(monkeypatch: pytest.MonkeyPatch)
     class Pair(NamedTuple):
         """Two."""
         one: int
+        """Of both."""
         other: Missing = 2
     assert __doc__ == "Says what it is."
     assert Pair.__doc__ == "Two."
     assert Pair(1) == (1, 2)
     assert Pair.__annotations__["other"].__forward_arg__ == "Missing"
     '''
-    assert lines_done(source, monkeypatch) == [3, 4, 6, 7, 8, 9, 10, 11]
+    assert lines_done(source, monkeypatch) == [3, 4, 6, 7, 8, 9, 10, 11, 12]
 
 
 def test_an_error_is_told_at_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,11 @@ class ExtractionProcess:
         """`seconds`: CPU time for one page."""
         self._seconds = seconds
         self._child: subprocess.Popen[bytes] | None = None
+        self._owes_answer = False
+        """Of a child that does, nothing more may be read: it would be taken for the answer to another page."""
         self._pages = 0
+        self.used = 0.0
+        """CPU time that the last page took."""
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -52,10 +56,14 @@ class ExtractionProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __call__(self, page: StoredContent, rules: SelectorSet) -> PageFields | ExtractionFailed | ProcessLost:
+    def __call__(
+        self, page: StoredContent, rules: SelectorSet, seconds: float | None = None
+    ) -> PageFields | ExtractionFailed | ProcessLost:
+        """`seconds`: what this page may take, if not as much as others."""
         with self._lock:
-            answer = self._ask(page, rules)
+            answer = self._ask(page, rules, min(seconds or self._seconds, self._seconds))
         if isinstance(answer, dict):
+            self.used = answer.pop("used", 0.0)
             if "error" in answer:
                 return ExtractionFailed(answer["error"], answer["sentence"])
             return PageFields(**answer)
@@ -65,32 +73,46 @@ class ExtractionProcess:
         with self._lock:
             self._end()
 
-    def _ask(self, page: StoredContent, rules: SelectorSet) -> dict[str, Any] | ExtractionFailed | ProcessLost:
+    def _ask(
+        self, page: StoredContent, rules: SelectorSet, seconds: float
+    ) -> dict[str, Any] | ExtractionFailed | ProcessLost:
         order = {
             "url": page.url,
             "content_type": page.content_type,
             "selectors": rules.model_dump(mode="json"),
-            "seconds": self._seconds,
+            "seconds": seconds,
         }
         try:
             child = self._running()
+            self._owes_answer = True
             _send(child, orjson.dumps(order), page.body)
-            answer = _receive(child, time.monotonic() + WAIT_FACTOR * self._seconds + WAIT_SECONDS)
+            answer = _receive(child, time.monotonic() + WAIT_FACTOR * seconds + WAIT_SECONDS)
+            self._owes_answer = False
         except (BrokenPipeError, EOFError, NotStarted, TimeoutError):
             ended_by = self._end()
+            self.used = seconds  # also where it was ended by the clock: nobody knows how much it was
             if ended_by == signal.SIGPROF:
-                return ExtractionFailed("timeout", f"Reading the page took more than {self._seconds:g} s.")
+                return ExtractionFailed("timeout", f"Reading the page took more than {seconds:g} s.")
             return ProcessLost(ended_by)
+        finally:
+            if self._owes_answer:  # a task's time was over, which is raised wherever it is
+                self._end()
         if answer.get("error") == "crash":
             log.error("extractor_crashed", url=page.url, detail=answer["sentence"])
             self._end()
         return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._child is not None and self._pages < PAGES_A_PROCESS and self._child.poll() is None:
+        if (
+            self._child is not None
+            and not self._owes_answer
+            and self._pages < PAGES_A_PROCESS
+            and self._child.poll() is None
+        ):
             self._pages += 1
             return self._child
         self._end()
+        self._owes_answer = True  # that it is ready
         command = [sys.executable, "-m", "crawler.adapters.acquisition.extraction_child"]
         self._child = subprocess.Popen(  # noqa: S603 - our own module
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
@@ -100,11 +122,13 @@ class ExtractionProcess:
             _receive(self._child, time.monotonic() + START_SECONDS)
         except TimeoutError as exc:
             raise NotStarted from exc
+        self._owes_answer = False
         return self._child
 
     def _end(self) -> int:
         """End the process, and say which signal ended it; ours, if none had."""
         child, self._child = self._child, None
+        self._owes_answer = False
         if child is None:
             return 0
         with child:

@@ -41,7 +41,10 @@ class ExtractionStore:
             for due, some in ways if self._fresh_first else reversed(ways):
                 if found := _CLAIM(db, due, some, claim_id):
                     break
-        return sorted(Claimed(entry, claim_id, page, category, rounds - 1) for entry, page, category, rounds in found)
+        return sorted(
+            Claimed(entry, claim_id, page, category, rounds - 1, project)
+            for entry, page, category, rounds, project in found
+        )
 
     def renew(self, claim_id: UUID) -> None:
         with transaction(self._engine) as db:
@@ -130,7 +133,7 @@ _CLAIM = FairClaim(
     waiting="status = 'fetched'",
     order="id",
     changes="status = 'extracting', claim_id = %s, claimed_at = now(), rounds = rounds + 1, updated_at = now()",
-    returning="id, page_id, category, rounds",
+    returning=f"id, page_id, category, rounds, {ENTRY_PROJECT}",
 )
 _RENEW = "UPDATE crawl_queue SET claimed_at = now() WHERE status = 'extracting' AND claim_id = :claim"
 _RELEASE = """

@@ -22,6 +22,8 @@ FOR_OTHERS = 1
 """One more, for callers whose PDFs took little time lately."""
 BUSY_SECONDS = 20.0
 """How long somebody waits for others' PDFs."""
+QUICK_SECONDS = 1.0
+"""CPU time after which whoever is told of it is asked whether to go on."""
 MOST_KEPT = 5_000_000
 """Characters."""
 _BY_BYTES = "so it is compared by its bytes."
@@ -40,13 +42,19 @@ class PdfTexts:
         self._lock = threading.Lock()
 
     def __call__(self, body: bytes) -> PdfReading:
-        """Raises JudgesBusy when others have theirs read, as many as may at once."""
+        """Raises JudgesBusy when others have theirs read, as many as may at once.
+
+        What it takes is told to `judging.besides`: what is too much at once is begun anew another time.
+        """
         if len(body) > MAX_BYTES:
             return _LARGE
         digest = hashlib.blake2b(body, digest_size=16).digest()
-        found = self._kept.get(digest) or self._read(body)
+        if found := self._kept.get(digest):
+            return found
+        found, used = self._read(body)
         if found is not _LOST:
             self._keep(digest, found)
+        judging.besides.get()(used)
         return found
 
     def _keep(self, digest: bytes, found: PdfReading) -> None:
@@ -59,20 +67,37 @@ class PdfTexts:
         for process in self._idle:
             process.close()
 
-    def _read(self, body: bytes) -> PdfReading:
+    def _read(self, body: bytes) -> tuple[PdfReading, float]:
+        """What it says, and the CPU time that nobody has been told of."""
         who = judging.caller.get()
         with self._places.place(who, BUSY_SECONDS):
             process, began = self._idle.pop() if self._idle else self._start(), time.monotonic()
             try:
-                answer = process(StoredContent("", "application/pdf", body), DEFAULT)
+                answer = _read_in(process, StoredContent("", "application/pdf", body))
+                used = process.used
             finally:
                 self._idle.append(process)
                 self._places.used(who, time.monotonic() - began)
-        match answer:
-            case PageFields(text=text, is_cut=is_cut):
-                return PdfReading(text, is_cut=is_cut) if text.strip() else _NO_TEXT
-            case ExtractionFailed(sentence=sentence):
-                return PdfReading("", f"{sentence.rstrip('.')}, {_BY_BYTES}")
-            case ProcessLost(signal=signal):
-                log.warning("pdf_reader_lost", signal=signal)
-                return _LOST
+        return _reading(answer), used
+
+
+def _read_in(process: ExtractionProcess, pdf: StoredContent) -> PageFields | ExtractionFailed | ProcessLost:
+    if (told := judging.besides.get()) is judging.go_on:
+        return process(pdf, DEFAULT)
+    answer = process(pdf, DEFAULT, QUICK_SECONDS)
+    is_slow = isinstance(answer, ExtractionFailed) and answer.code == "timeout"
+    if is_slow or isinstance(answer, ProcessLost):  # on a busy machine the clock ends it sooner: no page is to blame
+        told(process.used)
+        return process(pdf, DEFAULT)
+    return answer
+
+
+def _reading(answer: PageFields | ExtractionFailed | ProcessLost) -> PdfReading:
+    match answer:
+        case PageFields(text=text, is_cut=is_cut, pictures=pictures):
+            return PdfReading(text, "", is_cut, tuple(pictures)) if text.strip() else _NO_TEXT
+        case ExtractionFailed(sentence=sentence):
+            return PdfReading("", f"{sentence.rstrip('.')}, {_BY_BYTES}")
+        case ProcessLost(signal=signal):
+            log.warning("pdf_reader_lost", signal=signal)
+            return _LOST

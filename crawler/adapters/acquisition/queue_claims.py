@@ -33,6 +33,13 @@ _LOCK = 0x7175_6575
 _HOLD_SECONDS = 60
 """A host that is blocked for longer is left alone: its entries would only take the places of others."""
 SWEPT_AT_ONCE = 2000
+FEW = 20
+"""A project has few entries under way if it has less than one of so many places. Where others have them all, for as
+long as their hosts like, it gets so many on top."""
+LEFT_TO_OTHERS = 4
+"""Of the places on top, as many as all others, one project gets one of so many that are free."""
+AT_FULL_HOST = 4
+"""Of a host's places, one of so many is on top for each project, where others have them all."""
 
 
 Plan = Callable[[Sequence[Waiting]], Sequence[tuple[QueueBatch, Sequence[Found]]]]
@@ -93,40 +100,78 @@ def _stranded(row: Row[Any]) -> Stranded:
     return Stranded(row.id, row.crawl_id, row.source_url, row.ledger_url, row.project_id, row.config, known)
 
 
+class _Busy:
+    """The entries that are fetched now, and who may have more of them."""
+
+    def __init__(self, rows: Sequence[Row[Any]], places: int, per_host: int) -> None:
+        self._places = places
+        self._per_host = per_host
+        self.most_of_few = max(1, places // FEW)
+        self._most_at_host = max(1, per_host // AT_FULL_HOST)
+        self.by_project = Counter[UUID]()
+        self._by_host, self._by_both = Counter[str](), Counter[tuple[UUID, str]]()
+        for row in rows:
+            self.add(row.project_id, row.host, row.entries)
+
+    def add(self, project: UUID, host: str, entries: int = 1) -> None:
+        self.by_project[project] += entries
+        self._by_host[host] += entries
+        self._by_both[project, host] += entries
+
+    @property
+    def free(self) -> int:
+        return self._places - self.by_project.total()
+
+    def shares_of_few(self, projects: Sequence[UUID]) -> dict[UUID, int]:
+        """Where no place is free: what each may have on top that has few. Each leaves most of these to others."""
+        on_top, shares = self._places + min(0, self.free), dict[UUID, int]()
+        for project in sorted(projects, key=self.by_project.__getitem__):
+            share = min(self.most_of_few - self.by_project[project], -(-on_top // LEFT_TO_OTHERS))
+            if share > 0:
+                shares[project] = share
+                on_top -= share
+        return shares
+
+    def has_room(self, project: UUID, host: str) -> bool:
+        """Of a host that has all its places, too, each project may have some."""
+        return self._by_host[host] < self._per_host or self._by_both[project, host] < self._most_at_host
+
+    def full(self) -> list[str]:
+        """Projects with the hosts of which they get no more."""
+        return sorted(f"{project} {host}" for project, host in self._by_both if not self.has_room(project, host))
+
+
 def _take(db: Connection, places: int, per_run: int, per_host: int) -> list[Waiting]:
     """Each project's in order, and of none more than of another that waits; of one host no more than its share.
 
     So neither a large project nor a slow host takes all places.
     """
-    rows = db.execute(text(_BUSY)).all()
-    by_host, by_project = Counter[str](), Counter[UUID]()
-    for row in rows:
-        by_host[row.host] += row.entries
-        by_project[row.project_id] += row.entries
-    left = min(per_run, places - by_host.total())
-    held = set(db.execute(text(_HELD), {"seconds": _HOLD_SECONDS}).scalars())
+    busy = _Busy(db.execute(text(_BUSY)).all(), places, per_host)
+    held = sorted(db.execute(text(_HELD), {"seconds": _HOLD_SECONDS}).scalars())
     waiting = list(db.execute(text(_PROJECTS)).scalars())
     taken: list[Waiting] = []
-    while left > 0 and waiting:
-        shares = even_shares({project: by_project[project] for project in waiting}, left)
+    while waiting and len(taken) < per_run:
+        if (left := min(per_run - len(taken), busy.free)) > 0:
+            shares = even_shares({project: busy.by_project[project] for project in waiting}, left)
+        else:
+            shares = busy.shares_of_few(waiting)
         asked = {project: 2 * share for project, share in shares.items()}
         values = {
-            "full": sorted(held | {host for host, entries in by_host.items() if entries >= per_host}),
+            "held": held,
+            "full": busy.full(),
             "taken": [entry.id for entry in taken],
             "projects": list(asked),
             "most": list(asked.values()),
         }
-        found = db.execute(text(_NEXT), values).all()
+        found = db.execute(text(_NEXT), values).all() if asked else []
         for row in found:
-            if shares[row.project_id] > 0 and by_host[row.host] < per_host:
-                by_host[row.host] += 1
-                by_project[row.project_id] += 1
+            if shares[row.project_id] > 0 and len(taken) < per_run and busy.has_room(row.project_id, row.host):
+                busy.add(row.project_id, row.host)
                 shares[row.project_id] -= 1
                 taken.append(Waiting(row.id, row.source_url, row.project_id))
-                left -= 1
         told = Counter(row.project_id for row in found)
         # One with fewer than asked for has no more; one without a share this time waits for the next.
-        waiting = [project for project in waiting if told[project] >= asked.get(project, 0)]
+        waiting = [project for project in waiting if asked and told[project] >= asked.get(project, 0)]
     return taken
 
 
@@ -161,7 +206,7 @@ FROM unnest(CAST(:projects AS uuid[]), CAST(:most AS int[])) AS share(project, m
 CROSS JOIN LATERAL (
     SELECT id, source_url, host, priority, created_at FROM crawl_queue
     WHERE {_PENDING} AND {ENTRY_PROJECT} = share.project
-      AND host <> ALL(:full) AND id <> ALL(:taken)
+      AND host <> ALL(:held) AND id <> ALL(:taken) AND CAST(share.project AS text) || ' ' || host <> ALL(:full)
     ORDER BY priority, created_at, id LIMIT share.most FOR UPDATE SKIP LOCKED
 ) AS found
 ORDER BY found.priority, found.created_at, found.id

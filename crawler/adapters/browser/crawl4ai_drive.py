@@ -3,12 +3,14 @@
 Imported only where a browser is about to be driven: crawl4ai takes seconds to import, and `fetcher.py` must have set
 first where it may write.
 
-crawl4ai drives through its `AsyncPlaywrightCrawlerStrategy` (navigate, wait for a body, hooks, serialise). Its
-`AsyncWebCrawler` around that is left out: it would clean, score and convert each page inside the event loop of all
-tabs, and the engine extracts by its own rules.
+crawl4ai navigates, by its `AsyncPlaywrightCrawlerStrategy`. The document is taken within its hook after that: what it
+does next (waiting for a body, looking whether that is visible, scripts of its own) costs a quarter of a page's CPU and
+tells nothing new. Its `AsyncWebCrawler` is left out: it would clean, score and convert each page inside the event loop
+of all tabs, and the engine extracts by its own rules.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from copy import copy
@@ -24,6 +26,12 @@ from rich.console import Console
 from crawler.adapters.browser.more_content import MoreContent
 from crawler.adapters.browser.page_idle import Network, World, settle
 from crawler.adapters.browser.parts_below import show_parts_below
+from crawler.adapters.browser.rows_out_of_view import Rows, RowsOutOfView
+
+READING_SHARE = 0.8
+"""Of the visit's time, when the document has to be read."""
+ROWS_SHARE = 0.6
+"""Of it, for what is not in view."""
 
 
 class Drive:
@@ -52,8 +60,11 @@ class Drive:
         self._on_scroll = on_scroll
         self._before_reading = before_reading
         self._reading = asyncio.Lock()
+        self._began_at = time.monotonic()
         self.address: str | None = None
         """Where the page was before it was made to show more."""
+        self.rows = Rows.NONE
+        """Whether all was read that the page holds only while it is in view."""
         self.response: Response | None = None
         self.html: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -61,8 +72,6 @@ class Drive:
         strategy = AsyncPlaywrightCrawlerStrategy(browser_config=_browser_config(), logger=_silence())
         strategy.browser_manager = self  # crawl4ai asks it for a tab, and to take it back
         strategy.set_hook("after_goto", self._after_goto)
-        strategy.set_hook("before_retrieve_html", self._before_html)
-        strategy.set_hook("before_return_html", self._after_html)
         await strategy.crawl(url, copy(_run_config(round(self._timeout_seconds * 1000))))
 
     async def take_as_it_is(self) -> None:
@@ -70,7 +79,7 @@ class Drive:
         with suppress(PlaywrightError):
             await self._settle()
             await self._prepare()
-            await self._take_now()
+            self._take(await self._read())
 
     # what crawl4ai calls
 
@@ -87,36 +96,25 @@ class Drive:
         await asyncio.sleep(min(self._wait_seconds, self._timeout_seconds / 3))
         await self._prepare()
         await self._show_more()
-        if not await _has_body(page):
-            await self._take_now()
-            await _until_cancelled()
-
-    async def _before_html(self, page: Page, **_: object) -> None:  # noqa: ARG002
-        if await self._take_beginning() or await self._take_composed():
-            await _until_cancelled()
-
-    async def _after_html(self, html: str, **_: object) -> None:
-        self._take(html)
+        html = await self._read()
+        self._take(await self._with_rows(page, html))
         await _until_cancelled()
 
-    async def _take_now(self) -> None:
-        """Take the document without crawl4ai, by scripts that use nothing of the page's own."""
-        if not (await self._take_beginning() or await self._take_composed()):
-            self._take(await self._page.content())
+    async def _with_rows(self, page: Page, html: str) -> str:
+        """The document with what its boxes hold only while it is in view; as it was, if there is no time for that."""
+        now = time.monotonic()
+        until = min(self._began_at + self._timeout_seconds * READING_SHARE, now + self._timeout_seconds * ROWS_SHARE)
+        rows = RowsOutOfView(page, self._world, self._network, until)
+        if not await rows.are_there():
+            return html
+        self.rows = await rows.show()
+        if self.rows in (Rows.ALL, Rows.FIRST, Rows.IN_VIEW):
+            html = await self._read()
+        await rows.relax()
+        return html
 
-    async def _take_beginning(self) -> bool:
-        """Take the beginning of a document that is too large. Returns whether it is."""
-        beginning = await self._world.oversize(self._max_chars)
-        if beginning:
-            self._take(beginning + " ")  # one character over the limit: so the result is cut and marked as cut
-        return bool(beginning)
-
-    async def _take_composed(self) -> bool:
-        """Take a document that has shadow roots, with them. Returns whether it has."""
-        composed = await self._world.composed() if await self._world.has_shadows() else ""
-        if composed:
-            self._take(composed)
-        return bool(composed)
+    async def _read(self) -> str:
+        return await self._world.document(self._max_chars) or await self._page.content()
 
     async def _settle(self) -> None:
         """Wait for the page to settle, for a share of the visit's time at most: later steps take time too."""
@@ -146,17 +144,6 @@ class Drive:
             self.html.set_result(html)
 
 
-async def _has_body(page: Page) -> bool:
-    """Whether the page has a body, checked as crawl4ai does, with the page's own globals.
-
-    crawl4ai waits in vain for the body of a frameset or of XML, and fails where a page has broken built-in globals.
-    """
-    try:
-        return bool(await page.evaluate("() => !!(document.body && getComputedStyle(document.querySelector('body')))"))
-    except PlaywrightError:
-        return False
-
-
 @cache
 def _browser_config() -> BrowserConfig:
     """Made once: crawl4ai reads a list of 7,000 user agents for each. None of its values needs to be set here."""
@@ -170,8 +157,6 @@ def _run_config(timeout_ms: int) -> CrawlerRunConfig:
         verbose=False,
         wait_until="commit",  # a script that never arrives must not hold the page for ever
         page_timeout=timeout_ms,
-        delay_before_return_html=0,
-        body_visibility_timeout=1,
     )
 
 

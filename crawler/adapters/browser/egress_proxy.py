@@ -13,9 +13,10 @@ Which addresses are forbidden: `domain/hosts/egress.py`.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from crawler.adapters.browser.channel_pace import Pace
 from crawler.adapters.browser.pinned_dial import MAX_HEAD_BYTES, Dialer, DialFailed, Link, NameFinder
 from crawler.adapters.browser.proxy_heads import (
     ProxyRequest,
@@ -44,6 +45,7 @@ MAX_VISIT_BYTES = 100 * 1024 * 1024
 """Most bytes that one visit may load, all its requests together."""
 MAX_REMEMBERED = 100
 TLS_HANDSHAKE = b"\x16"
+EVENT_STREAM = b"text/event-stream"
 
 _CHUNK_BYTES = 64 * 1024
 
@@ -116,6 +118,7 @@ class Door:
         """For each endpoint, when the browser last sent something (unix time)."""
         self.is_closed_to_sockets: Callable[[Target], bool] | None = None
         """Places to which no WebSocket is opened: the browser would send it cookies that are not for it."""
+        self.pace = Pace()
 
     @property
     def url(self) -> str:
@@ -230,13 +233,15 @@ class Door:
         asked: ProxyRequest,
     ) -> None:
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        if self.is_closed_to_sockets is not None and self.is_closed_to_sockets(asked.target):
-            first = await _first_record(reader)
-            if not offers_http2(first):
-                return
-            self.sent_at[endpoint] = time.time()
-            link.writer.write(first)
-        await _until_one_ends(self._pump(reader, link.writer, endpoint), self._pump(link.reader, writer))
+        first = await _first_record(reader)
+        is_socket = not offers_http2(first)
+        if is_socket and self.is_closed_to_sockets is not None and self.is_closed_to_sockets(asked.target):
+            return
+        self.sent_at[endpoint] = time.time()
+        link.writer.write(first)
+        pace = self.pace.of_sockets if is_socket else self.pace.of_tunnels
+        answering = self._pump_at_pace(link.reader, writer, pace)
+        await _until_one_ends(self._pump(reader, link.writer, endpoint), answering)
 
     async def _forward(
         self,
@@ -262,7 +267,8 @@ class Door:
             writer.write(refusal(Reason.PROTOCOL))
             return
         writer.write(last_of_connection(head))
-        await self._pump(link.reader, writer)
+        pace = self.pace.of_streams if EVENT_STREAM in head.lower() else _at_once
+        await self._pump_at_pace(link.reader, writer, pace)
 
     async def _final_head(self, writer: asyncio.StreamWriter, link: Link) -> bytes:
         """The answer's own head; interim ones before it are passed on."""
@@ -274,17 +280,25 @@ class Door:
             passed_on += 1
         return head
 
-    async def _pump(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, sent_to: Endpoint | None = None
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, sent_to: Endpoint) -> None:
+        while data := await reader.read(_CHUNK_BYTES):
+            self._bytes_left -= len(data)
+            if self._bytes_left < 0:
+                return
+            self.sent_at[sent_to] = time.time()
+            writer.write(data)
+            await writer.drain()
+
+    async def _pump_at_pace(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pace: Callable[[bytes], AsyncIterator[bytes]]
     ) -> None:
         while data := await reader.read(_CHUNK_BYTES):
             self._bytes_left -= len(data)
             if self._bytes_left < 0:
                 return
-            if sent_to is not None:
-                self.sent_at[sent_to] = time.time()
-            writer.write(data)
-            await writer.drain()
+            async for piece in pace(data):
+                writer.write(piece)
+                await writer.drain()
 
     async def _pump_exactly(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int) -> None:
         while length > 0:
@@ -294,6 +308,10 @@ class Door:
             length -= len(data)
             writer.write(data)
             await writer.drain()
+
+
+async def _at_once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
 
 
 async def _first_record(reader: asyncio.StreamReader) -> bytes:

@@ -44,13 +44,18 @@ NOTHING_SAID = """(() => {
   for (const name of Object.keys(console)) if (typeof console[name] === 'function') console[name] = () => {};
   for (const name in given) if (given[name]) console[name] = given[name];
 })();"""
+# What a page reports to its server with a beacon is not sent, and each that the gate stops costs as much as a request.
+NOTHING_REPORTED = """(() => {
+  Navigator.prototype.sendBeacon = new Proxy(Navigator.prototype.sendBeacon, {apply: () => true});
+})();"""
 # What the page has put off for a moment: `page_idle.py` waits for it. A place in the code that puts off again and again
-# (a poll, an animation) counts once, and intervals never end. Code of other sites (analytics, advertisements) is told
-# apart by the addresses on the stack.
+# (a poll, an animation) counts once, and intervals never end; one that calls off what it had put off counts anew. On a
+# busy machine a timer fires long after its time, and the page has no idle moment: so what counts is that it came. Code
+# of other sites (analytics, advertisements) is told apart by the addresses on the stack.
 PENDING_TIMERS = "Symbol.for('timers that have not fired')"
 TIMERS_NOTED = """(() => {
   if (window !== top) return;
-  const longest = 3000, shortest = 20, late = 100, most = 500;
+  const longest = 3000, late = 100, most = 500;
   const pending = new Map(), places = new Set(), now = () => performance.now();
   const site = host => /^[\\d.]+$|^\\[/.test(host) ? host : host.split('.').slice(-2).join('.');
   const here = site(location.hostname);
@@ -58,25 +63,47 @@ TIMERS_NOTED = """(() => {
     const hosts = [...stack.matchAll(/https?:\\/\\/([^\\/:\\s)]+|\\[[^\\]]+\\])/g)].map(([, host]) => host);
     return !hosts.length || hosts.some(host => site(host) === here);
   };
-  const note = (id, delay) => {
-    if (!(delay >= shortest && delay <= longest) || pending.size >= most || places.size >= most) return;
-    const stack = String(new Error().stack);
-    if (places.has(stack)) return;
-    places.add(stack);
-    pending.set(id, {until: now() + delay + late, own: isOwn(stack)});
+  const note = until => {
+    if (pending.size >= most || places.size >= most) return null;
+    const place = String(new Error().stack);
+    if (places.has(place)) return null;
+    places.add(place);
+    return {until, place, own: isOwn(place)};
   };
-  window.setTimeout = new Proxy(setTimeout, {apply: (set, self, given) => {
-    const id = Reflect.apply(set, self, given);
-    try { note(id, Number(given[1])); } catch {}
+  const putsOff = (kind, untilOf) => ({apply: (put, self, given) => {
+    let noted = null, [act, ...more] = given;
+    try {
+      const until = untilOf(more[0], typeof act === 'function');
+      noted = until && note(until);
+      if (noted && typeof act === 'function') given = [function (...said) {
+        noted.came = true;
+        noted.until = now() + late;
+        return Reflect.apply(act, this, said);
+      }, ...more];
+    } catch {}
+    const id = Reflect.apply(put, self, given);
+    if (noted) pending.set(kind + id, noted);
     return id;
   }});
-  window.clearTimeout = new Proxy(clearTimeout, {apply: (clear, self, given) => {
-    pending.delete(given[0]);
-    return Reflect.apply(clear, self, given);
+  const callsOff = kind => ({apply: (call, self, given) => {
+    const noted = pending.get(kind + given[0]);
+    if (noted && !noted.came) {
+      pending.delete(kind + given[0]);
+      places.delete(noted.place);
+    }
+    return Reflect.apply(call, self, given);
   }});
-  Object.defineProperty(window, Symbol.for('timers that have not fired'), {value: () => {
-    const waiting = [...pending.values()].filter(timer => timer.until > now());
-    return [waiting.filter(timer => timer.own).length, waiting.length];
+  const ofTimer = (delay, tells) => !(+delay > longest) && (tells ? Infinity : now() + (+delay || 0) + late);
+  window.setTimeout = new Proxy(setTimeout, putsOff('timer ', ofTimer));
+  window.clearTimeout = new Proxy(clearTimeout, callsOff('timer '));
+  window.requestIdleCallback = new Proxy(requestIdleCallback, putsOff('idle ', (_, tells) => tells && Infinity));
+  window.cancelIdleCallback = new Proxy(cancelIdleCallback, callsOff('idle '));
+  Object.defineProperty(window, Symbol.for('timers that have not fired'), {value: isAnew => {
+    if (isAnew) places.clear();
+    const waiting = [...pending.values()].filter(one => one.until > now());
+    return [waiting.filter(one => one.own).length, waiting.length];
   }});
 })();"""
-IN_EVERY_PAGE = "\n".join((NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_CLOSED, NOTHING_SAID, TIMERS_NOTED))
+IN_EVERY_PAGE = "\n".join(
+    (NOTHING_BEFORE, NOTHING_INSTEAD, NOTHING_AHEAD, NOTHING_CLOSED, NOTHING_SAID, NOTHING_REPORTED, TIMERS_NOTED)
+)

@@ -15,8 +15,9 @@ from playwright.async_api import CDPSession, Error, Page, Request, Response
 from crawler.adapters.browser.channels import STREAM, Channels
 from crawler.adapters.browser.composed_page import COMPOSED, HAS_ROOTS
 from crawler.adapters.browser.page_guards import PENDING_TIMERS
+from crawler.adapters.browser.rows_script import AFTER_READING, BEFORE_READING
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed
+from crawler.domain.rendering.unfed import Unfed, belongs_to, unfed, wants_data
 
 POLL_SECONDS = 0.1
 QUIET_SECONDS = 0.5
@@ -26,8 +27,10 @@ TURN_SECONDS = 1.25 * POLL_SECONDS
 moment ago it has not shown yet, however long that moment was by the clock."""
 STILL_SECONDS = 0.25
 """The document counts as stable after so long without a change."""
-RESTLESS_SECONDS = 2.0
-"""A document that never stops changing (a clock, a carousel) is taken so long after the network became idle."""
+RESTLESS_SECONDS = 6.0
+"""A document that never stops changing is taken so long after the network became idle. Numbers that count up and lines
+that type themselves come to an end before: read half-way, they would seem to vary by themselves, and no edit of them
+would be told."""
 EMPTY_SECONDS = 3.0
 """A document without any text gets so long: it may be waiting for a timer."""
 HOLD_SECONDS = 4.0
@@ -43,11 +46,24 @@ MOST_UNFED = 1000
 _OWN_DOING = ("ERR_ABORTED", "ERR_BLOCKED_BY_CLIENT")
 """Failures of requests that the page itself, or we, called off."""
 
+# What came with an answer or a timer may be shown only with the next frame, and on a busy machine that is a while: so
+# the document stands still only when two frames were drawn since its last change.
 _STATE = """(() => {
   const seen = globalThis.__seen ??= (() => {
-    const seen = {at: performance.now()};
-    new MutationObserver(() => { seen.at = performance.now(); })
-      .observe(document, {subtree: true, childList: true, characterData: true});
+    const seen = {at: performance.now(), isAsked: false};
+    const frame = () => new Promise(requestAnimationFrame);
+    const draw = async () => {
+      seen.isAsked = true;
+      for (let from = -1; from < seen.at;) {
+        from = performance.now();
+        await frame();
+        await frame();
+      }
+      seen.isAsked = false;
+    };
+    const change = () => { seen.at = performance.now(); if (!seen.isAsked) draw(); };
+    new MutationObserver(change).observe(document, {subtree: true, childList: true, characterData: true});
+    change();
     return seen;
   })();
   const elements = document.getElementsByTagName('*');
@@ -58,7 +74,8 @@ _STATE = """(() => {
   const small = elements.length < 300 && chars < 100000;
   const empty = small && !(body && body.innerText.trim()) && ![...elements].some(element => element.shadowRoot);
   const [sent] = performance.getEntriesByType('navigation');
-  return [!sent || sent.responseEnd > 0, document.readyState, performance.now() - seen.at, !!empty];
+  const still = seen.isAsked ? 0 : performance.now() - seen.at;
+  return [!sent || sent.responseEnd > 0, document.readyState, still, !!empty];
 })()"""
 # Whether a part of the page says of itself that it is being filled, and whether little stands beside the page's frame.
 _WAITING = """(() => {
@@ -72,17 +89,32 @@ _WAITING = """(() => {
 })()"""
 # A small number whatever the page has put in place of its own functions: 1 for timers of its own, and 2 for any.
 _TIMERS = f"(timers => timers ? (timers[0] ? 1 : 0) + (timers[1] ? 2 : 0) : 0)(window[{PENDING_TIMERS}]?.())"
-_SIZE = """((limit) => {
-  const html = document.documentElement ? document.documentElement.outerHTML : '';
-  return html.length > limit ? html.slice(0, limit) : '';
-})(%d)"""
+_ANEW = f"window[{PENDING_TIMERS}]?.(true), 0"
+_DOCUMENT = f"""(limit => {{
+  {BEFORE_READING};
+  try {{
+    const html = document.documentElement ? document.documentElement.outerHTML : '';
+    if (html.length > limit) return html.slice(0, limit) + ' ';
+    if ({HAS_ROOTS}) return {COMPOSED};
+    return (document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '') + html;
+  }} finally {{
+    {AFTER_READING};
+  }}
+}})(%d)"""
 
 
 class Network:
     """Counts requests of a page that could still change it."""
 
-    def __init__(self, host: str, most: int, on_more: Callable[[], None]) -> None:
-        """`host`: that of the page. `on_more`: called for each request beyond so many."""
+    def __init__(
+        self,
+        host: str,
+        most: int,
+        on_more: Callable[[], None],
+        on_heard: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """`host`: that of the page. `on_more`: called for each request beyond so many, and each message on a socket
+        beyond many. `on_heard`: for each message that comes on a socket, with its size."""
         self._host = host
         self._most = most
         self._on_more = on_more
@@ -90,7 +122,7 @@ class Network:
         self._quiet_since = time.monotonic()
         self.requests = 0
         self._unfed: list[Unfed] = []
-        self._channels = Channels()
+        self._channels = Channels(on_more, on_heard)
 
     def watch(self, page: Page) -> None:
         page.on("request", self._begun)
@@ -102,6 +134,14 @@ class Network:
     def is_expecting(self) -> bool:
         """Whether something may still come on a channel that the page has opened to its site."""
         return self._channels.are_open(self._host)
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether messages on sockets of the page keep the browser busy, though its sockets were closed."""
+        return self._channels.are_flooded
+
+    def has_streams(self) -> bool:
+        return self._channels.has_streams
 
     def unfed(self) -> tuple[Unfed, ...]:
         """Requests of the page for data and scripts of its own site that got none so far, and channels likewise."""
@@ -123,7 +163,13 @@ class Network:
             self._open.add(request)
 
     def _answered(self, response: Response) -> None:
-        if response.request.resource_type in _FED_TYPES and (one := unfed(response.url, response.status)):
+        asked = response.request
+        if asked.resource_type not in _FED_TYPES:
+            return
+        is_page = response.headers.get("content-type", "").strip().lower().startswith("text/html")
+        is_script = asked.resource_type == "script"
+        is_data = wants_data(asked.url, asked.headers.get("accept", ""))
+        if one := unfed(response.url, response.status, is_script=is_script, wants_data=is_data, is_page=is_page):
             self._note(one)
 
     def _failed(self, request: Request) -> None:
@@ -149,15 +195,15 @@ class World:
         self._frame = frame
         self._id: int | None = None
 
-    async def ask(self, script: str) -> Any:
-        """Run a script and return its value; None while the document is being replaced."""
+    async def ask(self, script: str, *, waits: bool = False) -> Any:
+        """Run a script and return its value, or with `waits` that of its promise; None while the document is being
+        replaced."""
         try:
             if self._id is None:
                 made = await self._session.send("Page.createIsolatedWorld", {"frameId": self._frame})
                 self._id = int(made["executionContextId"])
-            answer = await self._session.send(
-                "Runtime.evaluate", {"expression": script, "contextId": self._id, "returnByValue": True}
-            )
+            asked = {"expression": script, "contextId": self._id, "returnByValue": True, "awaitPromise": waits}
+            answer = await self._session.send("Runtime.evaluate", asked)
         except Error:
             self._id = None
             return None
@@ -179,17 +225,16 @@ class World:
         timers = await self.ask_page(_TIMERS)
         return isinstance(timers, int) and bool(timers & (2 if is_short else 1))
 
-    async def has_shadows(self) -> bool:
-        """Whether the document has shadow roots, which its markup alone does not show."""
-        return bool(await self.ask(HAS_ROOTS))
+    async def count_timers_anew(self) -> None:
+        """What the page puts off from now on counts, also from places that did so before: we give it the reason to."""
+        await self.ask_page(_ANEW)
 
-    async def composed(self) -> str:
-        """The document with its shadow roots in their places; empty while it is being replaced."""
-        return str(await self.ask(COMPOSED) or "")
+    async def document(self, limit: int) -> str:
+        """The document as markup, with its shadow roots; empty while it is being replaced.
 
-    async def oversize(self, limit: int) -> str:
-        """The document's beginning when it is longer than the limit, else an empty string."""
-        return str(await self.ask(_SIZE % limit) or "")
+        Of one that is longer only the beginning, one character over the limit: so the result is cut and marked as cut.
+        """
+        return str(await self.ask(_DOCUMENT % limit) or "")
 
 
 class State(NamedTuple):
@@ -205,18 +250,19 @@ class State(NamedTuple):
 async def settle(world: World, network: Network, most_seconds: float = MOST_SECONDS) -> None:
     """Wait until the page is done, or so long after its document was complete: half a document is no page."""
     begun = last = time.monotonic()
-    quiet = listened = 0.0
-    while (waited := time.monotonic() - begun) < min(most_seconds, MOST_SECONDS):
+    quiet = waited = listened = 0.0
+    while time.monotonic() - begun < min(most_seconds, MOST_SECONDS):
         answer = await world.ask(_STATE)
         state = State(*answer) if answer is not None else None
         quiet = min(quiet + TURN_SECONDS, network.quiet_seconds())
         turn, last = time.monotonic() - last, time.monotonic()
+        waited += min(turn, TURN_SECONDS)
         is_listening = network.is_expecting() and listened < HOLD_SECONDS
         listened += min(turn, TURN_SECONDS) if is_listening else 0.0
         if state is not None and not is_listening and await _may_be_taken(world, state, quiet, waited):
             return
         if state is not None and not state.is_here:
-            begun = time.monotonic()
+            begun, waited = time.monotonic(), 0.0
         await asyncio.sleep(POLL_SECONDS)
 
 

@@ -143,6 +143,10 @@ class Crew:
                 return  # abandoned
             elif error := job.task.exception():
                 await self._broke(job, visit, generation, error)
+            elif visit.is_flooded:
+                self._unruly.add(job.host)
+                self._on_result(job, job.task.result())
+                generation.kill()  # what it said already stands before whatever other tabs have to say
             else:
                 if time.monotonic() - job.began_at <= CALM_SECONDS:
                     self._calm.add(job.host)

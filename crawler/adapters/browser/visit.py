@@ -7,7 +7,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,7 @@ from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
 from crawler.adapters.browser.page_idle import Network, World
 from crawler.adapters.browser.page_steps import PageNotOpened, StepFailed, StepTaker
 from crawler.adapters.browser.request_gate import FILE, Gate, Outcome, without_fragment
+from crawler.adapters.browser.rows_out_of_view import Rows
 from crawler.adapters.browser.screenshot import take_screenshot
 from crawler.adapters.browser.sign_in import CIRCLES, SignIn, SignInFailed, is_signed_out, leads_to_login
 from crawler.adapters.curl.errors import REFUSED, one_line
@@ -82,7 +83,8 @@ class Visit:
         self._began_at = time.monotonic()
         self._limit = request.max_body_bytes or options.max_body_bytes
         self._wants_picture = isinstance(request, RenderRequest) and request.screenshot
-        self._network = Network(urlsplit(request.url).hostname or "", MAX_REQUESTS, self._end_loading)
+        host = urlsplit(request.url).hostname or ""
+        self._network = Network(host, MAX_REQUESTS, self._end_loading, self._heard)
         self._sent = self._frames = 0
         self._door: Door | None = None
         self._gate: Gate | None = None
@@ -90,6 +92,7 @@ class Visit:
         self._tasks: list[asyncio.Task[Any]] = []
         self._login = request.login if isinstance(request, RenderRequest) else None
         self._signs_in = self._login is not None and not self._login.session
+        self._session: dict[str, Any] = json.loads(self._login.session) if self._login and self._login.session else {}
         self._brought: set[tuple[str | None, str | None]] = set()
         self._again = ""
         self._unfed: tuple[Unfed, ...] = ()
@@ -102,6 +105,11 @@ class Visit:
     @property
     def has_tab(self) -> bool:
         return self._context is not None
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether the page has so much to say that the browser hardly hears anything else."""
+        return self._network.is_flooded
 
     async def render(self) -> RenderedPage:
         """Render the page. Raises TabLost or a PlaywrightError when the browser itself failed."""
@@ -142,6 +150,7 @@ class Visit:
         self._unfed = self._network.unfed()  # before the visit ends what still waits
         if gate.outcome is None and drive.html.done():
             result = await self._rendered(gate, drive, page, world)
+            self._note_rows(result, drive.rows)
             if self._login is not None and result.failure is None and not result.location:
                 result.signed_out = await is_signed_out(page, world, self._login)
             return result
@@ -151,6 +160,12 @@ class Visit:
         if self._login is not None and self._is_sent_to_login(result, self._login):
             result.signed_out = SignedOut.ASKS
         return result
+
+    def _note_rows(self, result: RenderedPage, rows: Rows) -> None:
+        """What did not come in time is not gone: the page is like one that got no data."""
+        result.is_cut = rows in (Rows.FIRST, Rows.IN_VIEW, Rows.LATE)
+        if rows is Rows.LATE:
+            result.unfed = (*result.unfed, Unfed(urlsplit(self._request.url).path or "/", Reason.TIMEOUT))
 
     def _is_sent_to_login(self, result: RenderedPage, login: Login) -> bool:
         asked = bool(result.location) and leads_to_login(self._request.url, result.location, login)
@@ -191,10 +206,11 @@ class Visit:
             await asyncio.Event().wait()
 
     async def _cookies(self, gate: Gate) -> str:
-        """New cookies, if the page wanted to reload with them."""
+        """New cookies, if the page wanted to reload with them; not those of a login, whose session brings its own."""
         if self._context is None or not (gate.restless.is_set() or gate.is_sent_back):
             return ""
-        kept = await self._context.cookies()
+        signed_in = {_name_of(cookie) for cookie in self._session.get("cookies", ())}
+        kept = [cookie for cookie in await self._context.cookies() if _name_of(cookie) not in signed_in]
         now = {(cookie.get("name"), cookie.get("value")) for cookie in kept}
         return json.dumps(kept) if now - self._brought else ""
 
@@ -223,7 +239,7 @@ class Visit:
             accept_downloads=False,
             service_workers="block",
             proxy={"server": door.url, "bypass": "<-loopback>"},
-            storage_state=json.loads(self._login.session) if self._login and self._login.session else None,
+            storage_state=self._session or None,  # type: ignore[arg-type]
         )
         await self._bring_cookies(context)
         await context.add_init_script(IN_EVERY_PAGE)
@@ -233,6 +249,8 @@ class Visit:
         page.on("frameattached", lambda _: self._count_frame(gate))
         self._network.watch(page)
         await gate.stand_at(await context.new_cdp_session(page))
+        door.pace.ask = lambda: World(gate.session, gate.frame).ask_page("0")
+        door.pace.has_streams = self._network.has_streams
         return page
 
     async def _bring_cookies(self, context: BrowserContext) -> None:
@@ -251,6 +269,12 @@ class Visit:
         if self._door is not None and not self._door.is_shut:
             log.warning("too_many_requests_of_a_page", url=self._request.url, requests=self._network.requests)
             self._door.shut()
+        if self._gate is not None and self._network.is_flooded:
+            self._gate.decide(Outcome(failure=Reason.TOO_LARGE, error="The page talks without end."))
+
+    def _heard(self, size: int) -> None:
+        if self._door is not None:
+            self._door.pace.heard(size)
 
     def _count_frame(self, gate: Gate) -> None:
         self._frames += 1
@@ -363,3 +387,8 @@ async def _when(event: asyncio.Event, act: Callable[[], Awaitable[None]]) -> Non
 async def _close_popup(page: Page) -> None:
     with suppress(PlaywrightError):
         await page.close()
+
+
+def _name_of(cookie: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A browser has one cookie of that name."""
+    return cookie.get("name"), cookie.get("domain"), cookie.get("path")

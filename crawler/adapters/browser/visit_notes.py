@@ -1,27 +1,40 @@
 """Notes in Redis from one visit of a page to the next: use no browser, or send these cookies.
 
 When such a note is made: `handlers/engine/fall_back_to_http.py` (no browser) and `render_where_needed.py` beside it
-(cookies).
+(cookies). A site may keep somebody signed in by such cookies, so they are encrypted.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 from uuid import UUID
+
+from redis import Redis
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.domain.rendering.rendered_page import VisitNote
 
-KEPT_SECONDS = 3600.0
+KEPT_SECONDS = 3600
 MOST_RETURNS = 2
 """How often a page may set cookies and reload; then it is taken as it is."""
 MAX_COOKIES = 32 * 1024
 _WITHOUT, _COOKIES, _RETURNS, _TRIED = b"without", b"cookies", b"returns", b"tried"
 
 
+class Box(Protocol):
+    def seal_json(self, value: Any) -> str: ...
+    def open_token(self, token: str, seconds: int) -> Any: ...
+
+
 class VisitNotes(FrontierCalls):
+    def __init__(self, redis: Redis, box: Callable[[], Box]) -> None:
+        super().__init__(redis)
+        self._box = box
+
     def find(self, crawl_id: UUID, digest: bytes) -> VisitNote:
         found: Any = self._command("HMGET", self._key(crawl_id, digest), _WITHOUT, _COOKIES)
-        without, cookies = (value.decode() if value else "" for value in found)
-        return VisitNote(without, cookies)
+        without, sealed = (value.decode() if value else "" for value in found)
+        cookies = self._box().open_token(sealed, KEPT_SECONDS) if sealed else ""
+        return VisitNote(without, cookies or "")
 
     def do_without(self, crawl_id: UUID, digest: bytes, why: str) -> bool:
         """Let the next visit use no browser; with an empty `why`, none ever does without. True for the first call."""
@@ -35,7 +48,7 @@ class VisitNotes(FrontierCalls):
         key = self._key(crawl_id, digest)
         if len(cookies) > MAX_COOKIES or int(self._command("HINCRBY", key, _RETURNS, 1)) > MOST_RETURNS:
             return False
-        self._command("HSET", key, _COOKIES, cookies)
+        self._command("HSET", key, _COOKIES, self._box().seal_json(cookies))
         self._keep(key)
         return True
 

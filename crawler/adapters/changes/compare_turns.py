@@ -1,15 +1,19 @@
 """Who compares what, who waits, and how often it was tried, in Redis. The rules: `domain/changes/compare_turns.py`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
 from uuid import UUID
 
 from redis import Redis
 
 from crawler.adapters.frontier.calls import FrontierCalls, milliseconds
 from crawler.domain.changes.compare_turns import Start, Turn
+from crawler.errors import RedisUnavailable
 
 HELD_SECONDS = 60.0
 """A comparison that was silent for so long has lost its process."""
+RENEW_SECONDS = 15.0
 WAITING_SECONDS = 20.0
 """One that waits and was silent for so long has lost its message."""
 KEPT_SECONDS = 86_400
@@ -49,6 +53,24 @@ class CompareTurns(FrontierCalls):
         self._command("SET", self._project(project_id), crawl_id.hex, "PX", held)
         if self._has_long(crawl_id):
             self._command("PEXPIRE", self._long, held)
+
+    @contextmanager
+    def held(self, project_id: UUID, crawl_id: UUID) -> Iterator[None]:
+        """Go on saying so meanwhile: what is done between two looks at the clock may take long on a busy machine."""
+        over = Event()
+
+        def renew() -> None:
+            while not over.wait(RENEW_SECONDS):
+                with suppress(RedisUnavailable):
+                    self.go_on(project_id, crawl_id)
+
+        renewing = Thread(target=renew, name="compare-turn", daemon=True)
+        renewing.start()
+        try:
+            yield
+        finally:
+            over.set()
+            renewing.join()  # what is given up now must not be taken again
 
     def take_long(self, crawl_id: UUID) -> bool:
         """Whether the long turn is its own now. Those that have waited longest, or yielded least, go first."""

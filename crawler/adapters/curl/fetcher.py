@@ -93,7 +93,9 @@ class CurlFetcher:
         self._waiting_for: dict[str, list[Transfer]] = {}
         self._finished: list[FetchResult] = []
         self._sent: list[tuple[FetchRequest, float]] = []
-        self._turns = Turns()
+        self._turns: Turns[int | Transfer] = Turns()
+        self._paused: list[Transfer] = []
+        """Those that gave way to others, and wait for their turn from the next round on."""
         self._connections = Connections()
         self._timer_at: float | None = None
         self._epoll = select.epoll()
@@ -134,7 +136,11 @@ class CurlFetcher:
         self._start(transfer, now)
 
     def _new_transfer(self) -> Transfer:
-        return Transfer(self._options, self._meter, self._sent.append, self._turns.own, self._connections)
+        return Transfer(self._options, self._meter, self._sent.append, self._turns.own, self._connections, self._pause)
+
+    def _pause(self, transfer: Transfer) -> None:
+        self._turns.own(transfer, transfer.request.owner)
+        self._paused.append(transfer)
 
     def poll(self, timeout_seconds: float) -> list[FetchResult]:
         until = monotonic() + timeout_seconds
@@ -237,7 +243,10 @@ class CurlFetcher:
         now = monotonic()
         if any(descriptor == self._lookup.fileno() for descriptor, _ in events):
             self._collect_lookups(now)
-        self._turns.serve((event for event in events if event[0] in self._watched), self._serve)
+        ready: list[tuple[int | Transfer, int]] = [event for event in events if event[0] in self._watched]
+        ready += ((transfer, 0) for transfer in self._paused)
+        self._paused.clear()
+        self._turns.serve(ready, self._serve)
         now = monotonic()
         if self._timer_at is not None and self._timer_at <= now:
             self._timer_at = None
@@ -246,11 +255,22 @@ class CurlFetcher:
             self._give_up_lookups(now)
         self._collect_finished()
 
-    def _serve(self, descriptor: int, event: int) -> None:
-        self._multi.socket_action(descriptor, _READY.get(event, _TROUBLE))
+    def _serve(self, served: int | Transfer, event: int) -> None:
+        if isinstance(served, int):
+            self._multi.socket_action(served, _READY.get(event, _TROUBLE))
+            return
+        self._turns.disown(served)
+        if not served.is_paused:
+            return  # it has ended meanwhile
+        try:
+            served.go_on()
+        except pycurl.error as exc:
+            self._answered(self._take(served.curl), monotonic(), *served.judge(*exc.args))
+        else:
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)  # reads on: that is part of its turn
 
     def _seconds_to_wait(self, now: float, until: float) -> float:
-        if self._finished or self._turns:
+        if self._finished or self._turns or self._paused:
             return 0
         wake_at = until
         if self._timer_at is not None and self._timer_at < wake_at:

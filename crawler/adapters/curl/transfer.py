@@ -26,6 +26,11 @@ MAX_FIELDS = 100
 MAX_INTERIM_ANSWERS = 8
 OTHER_BODY_BYTES = 64 * 1024
 """Bytes that are read of a response that is not 2xx: enough for an error page's text."""
+SMALL_PIECE = 4096
+PIECES_AT_ONCE = 300
+"""Small pieces of a body that are taken before others have their turn. A server decides how small they are, and each
+costs a call: of single bytes, what arrives at once are a hundred thousand. Of large ones the limit on bodies is soon
+reached, and what a pause would hold back of a compressed body has to be kept."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _ABORT = -1
@@ -61,6 +66,9 @@ class Transfer:
     _headers: dict[str, str]
     _content_type: str
     _chunks: list[bytes]
+    _pieces: int
+    """Small ones that were taken since the transfer began, or went on."""
+    is_paused: bool
     _stopped: Reason | None
     _ends: Ends | None
     """Of the connection that the request went out on."""
@@ -72,6 +80,7 @@ class Transfer:
         on_sent: Callable[[tuple[FetchRequest, float]], None],
         on_opened: Callable[[int, Hashable], None] = lambda _descriptor, _owner: None,
         connections: Connections | None = None,
+        on_paused: Callable[["Transfer"], None] = lambda _transfer: None,
     ) -> None:
         self.options = options
         self.rule = options.rule
@@ -79,6 +88,7 @@ class Transfer:
         self._on_sent = on_sent
         self._on_opened = on_opened
         self._connections = connections or Connections()
+        self._on_paused = on_paused
         self._headers_set: object = None
         self._timeout_set = 0
         self._pipewait_set = False
@@ -226,9 +236,10 @@ class Transfer:
             many = self._interim > MAX_INTERIM_ANSWERS
             return self._cut("There are too many interim answers.") if many else None
         self.head_at = time()
-        if status == 407 and self.options.proxy:
+        # Through a tunnel it is the site that answers.
+        if status == 407 and self._asks_http_proxy and self.target.scheme == "http":
             self._status = status
-            return self._stop(Reason.CONNECT, "The proxy asks for another login.")  # the site has none to ask for
+            return self._stop(Reason.CONNECT, "The proxy asks for another login.")
         self._status, self._version, self._headers = status, version, headers
         self._content_type = headers.get("content-type", "")
         is_good = 200 <= status < 300
@@ -243,6 +254,11 @@ class Transfer:
 
     def _on_body(self, chunk: bytes) -> int | None:
         """Take a decompressed chunk. The size limit is checked here, so a decompression bomb ends here."""
+        if self._pieces >= PIECES_AT_ONCE:
+            self.is_paused = True
+            self._on_paused(self)
+            return int(pycurl.WRITEFUNC_PAUSE)  # libcurl gives this chunk again, and what it has read joined to it
+        self._pieces += len(chunk) < SMALL_PIECE
         room = self._limit - self._size
         if len(chunk) > room:
             self._keep(chunk[:room])
@@ -252,6 +268,12 @@ class Transfer:
             self._drop_body()  # at once, or all that arrive in this moment would be put off
             return self._stop(Reason.TIMEOUT, "Put off: too many large bodies are arriving at once.")
         return None
+
+    def go_on(self) -> None:
+        """Take what has arrived since the transfer was paused."""
+        self.is_paused = False
+        self._pieces = 0
+        self.curl.pause(pycurl.PAUSE_CONT)
 
     def _keep(self, chunk: bytes) -> None:
         self._chunks.append(chunk)
@@ -309,10 +331,13 @@ class Transfer:
             return Reason.PROTOCOL, "Only an interim answer came."
         return Reason.CONNECT, "The connection ended inside the answer's head."
 
+    @property
+    def _asks_http_proxy(self) -> bool:
+        return bool(self.options.proxy) and not self.options.proxy.startswith("socks")
+
     def _hung_in_handshake(self) -> bool:
         connected = self.curl.getinfo(pycurl.CONNECT_TIME_T) > 0
-        asked_http = self.options.proxy and not self.options.proxy.startswith("socks")
-        tunnelled = not asked_http or self.curl.getinfo(pycurl.HTTP_CONNECTCODE) > 0
+        tunnelled = not self._asks_http_proxy or self.curl.getinfo(pycurl.HTTP_CONNECTCODE) > 0
         return self.target.scheme == "https" and not self._sent and connected and tunnelled
 
     def result(self, now: float, failure: Reason | None = None, error: str = "") -> FetchResult:
@@ -349,3 +374,5 @@ class Transfer:
         self._content_type = ""
         self._limit = OTHER_BODY_BYTES
         self._truncated = False
+        self._pieces = 0
+        self.is_paused = False

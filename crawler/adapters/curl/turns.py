@@ -7,45 +7,54 @@ at once. So a round takes a limited time, and begins with who used least, since 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from time import monotonic
+from typing import Generic, TypeVar
 
 ROUND_SECONDS = 0.02
 
 
-class Turns:
+S = TypeVar("S", bound=Hashable)
+"""What is served: a socket that is ready, or a transfer that was paused."""
+
+
+class Turns(Generic[S]):
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._ready: dict[int, int] = {}
-        """Events of sockets that wait for their turn."""
-        self._owners: dict[int, Hashable] = {}
+        self._ready: dict[S, int] = {}
+        """Events of those that wait for their turn."""
+        self._owners: dict[S, Hashable] = {}
         """Who opened each socket. One that is kept for later requests goes on to the same host."""
         self._used: defaultdict[Hashable, float] = defaultdict(float)
 
     def __bool__(self) -> bool:
-        """Whether any socket waits."""
+        """Whether any waits."""
         return bool(self._ready)
 
-    def own(self, descriptor: int, owner: Hashable) -> None:
-        self._owners[descriptor] = owner
+    def own(self, served: S, owner: Hashable) -> None:
+        self._owners[served] = owner
 
-    def forget(self, descriptor: int) -> None:
-        self._ready.pop(descriptor, None)
+    def disown(self, served: S) -> None:
+        self._owners.pop(served, None)
 
-    def serve(self, events: Iterable[tuple[int, int]], serve: Callable[[int, int], object]) -> None:
+    def forget(self, served: S) -> None:
+        self._ready.pop(served, None)
+
+    def serve(self, events: Iterable[tuple[S, int]], serve: Callable[[S, int], object]) -> None:
         """Serve these and who waits, as many as there is time for, one at least. The others wait."""
         self._ready.update(events)
         at = self._clock()
         until = at + ROUND_SECONDS
-        for descriptor in sorted(self._ready, key=self._spent) if self._used else list(self._ready):
-            event = self._ready.pop(descriptor, None)
+        for served in sorted(self._ready, key=self._spent) if self._used else list(self._ready):
+            event = self._ready.pop(served, None)
             if event is None:
                 continue  # closed meanwhile
-            serve(descriptor, event)
+            owner = self._owners.get(served)
+            serve(served, event)
             before, at = at, self._clock()
-            self._used[self._owners.get(descriptor)] += at - before
+            self._used[owner] += at - before
             if at >= until:
                 break
         if not self._ready:
             self._used.clear()
 
-    def _spent(self, descriptor: int) -> float:
-        return self._used.get(self._owners.get(descriptor), 0.0)
+    def _spent(self, served: S) -> float:
+        return self._used.get(self._owners.get(served), 0.0)

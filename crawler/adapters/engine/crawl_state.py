@@ -149,9 +149,10 @@ WHERE c.id = :crawl
 """
 _LIE = "UPDATE crawl_jobs SET scope = scope || '{\"validators_lied\": true}' WHERE id = :id"
 _CUT = "UPDATE crawl_jobs SET scope = scope || '{\"cut\": true}' WHERE id = :id AND NOT scope ? 'cut'"
-_WALLED = (
-    "SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')) FROM crawl_jobs WHERE id = :baseline"
-)
+_WALLED = """
+SELECT jsonb_object_keys(coalesce(change_summary -> 'behind_walls', '{}')
+    || coalesce(change_summary -> 'failed_parts', '{}')) FROM crawl_jobs WHERE id = :baseline
+"""
 _HOMEPAGE = """
 SELECT left(content_text, 100000) FROM crawled_pages
 WHERE project_id = :project AND normalized_url = :key AND status = 'success'

@@ -308,15 +308,21 @@ class CrawlStore:
             row = db.execute(query).one_or_none()
         return _crawl(row) if row else None
 
-    def open_crawls(self) -> list[CrawlJob]:
+    def open_crawls(self, after: UUID | None = None, limit: int | None = None) -> list[CrawlJob]:
+        """By their ids, which are in the order of their starts."""
+        c = t.crawl_jobs.c
+        query = select(*_CRAWL_COLUMNS).where(c.status.in_(_OPEN)).order_by(c.id).limit(limit)
+        if after is not None:
+            query = query.where(c.id > after)
         with transaction(self.engine) as db:
-            rows = db.execute(
-                select(*_CRAWL_COLUMNS).where(t.crawl_jobs.c.status.in_(_OPEN)).order_by(t.crawl_jobs.c.id)
-            )
-            return [_crawl(row) for row in rows]
+            return [_crawl(row) for row in db.execute(query)]
 
-    def take_half_ended(self) -> list[CrawlJob]:
-        """Ended crawls without a comparison.
+    def open_crawl_ids(self) -> list[UUID]:
+        with transaction(self.engine) as db:
+            return list(db.execute(select(t.crawl_jobs.c.id).where(t.crawl_jobs.c.status.in_(_OPEN))).scalars())
+
+    def take_half_ended(self, most: int) -> list[CrawlJob]:
+        """Ended crawls without a comparison, so many at most, those first that wait longest.
 
         Each is returned 15 s after its end if its results were never counted, and 30 s after it if they were, then at
         ever longer intervals: the comparison may only be slow, or wait behind others.
@@ -325,11 +331,18 @@ class CrawlStore:
         grace = case((c.stats == {}, _END_GRACE), else_=_COMPARE_GRACE)
         waited = func.now() - c.updated_at
         age = func.now() - c.completed_at
+        due = (
+            select(c.id)
+            .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
+            .where(_ended_lately(), waited > grace, waited + waited > age)
+            .order_by(c.updated_at)
+            .limit(most)
+            .with_for_update(skip_locked=True)
+        )
         with transaction(self.engine) as db:
             rows = db.execute(
                 update(t.crawl_jobs)
-                .where(c.status.in_((CrawlStatus.COMPLETED, CrawlStatus.FAILED)), c.diffed_at.is_(None))
-                .where(_ended_lately(), waited > grace, waited + waited > age)
+                .where(c.id == func.any(func.array(due.scalar_subquery())))
                 .values(updated_at=func.now())
                 .returning(*_CRAWL_COLUMNS)
             )

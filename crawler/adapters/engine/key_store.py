@@ -1,5 +1,6 @@
 """API keys in Postgres: of a secret only its hash is kept."""
 
+from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
@@ -43,6 +44,11 @@ class KeyStore:
         with transaction(self.engine) as db:
             rows = db.execute(select(*_COLUMNS).order_by(t.api_keys.c.id))
             return [ApiKey.model_validate(row._asdict()) for row in rows]
+
+    def unrevoked_keys(self, among: Collection[UUID]) -> set[UUID]:
+        c = t.api_keys.c
+        with transaction(self.engine) as db:
+            return set(db.execute(select(c.id).where(c.id.in_(among), c.revoked_at.is_(None))).scalars())
 
     def revoke_key(self, key_id: UUID, now: datetime) -> None:
         with transaction(self.engine) as db:

@@ -377,6 +377,7 @@ SELECT jsonb_build_object(
         JOIN crawled_pages p ON p.project_id = c.project_id AND p.normalized_url = r.normalized_url
         WHERE r.depth = 0 AND r.fetch_state = 'done' AND p.links_followed = '[]'),
     'damaged_sitemaps', (SELECT coalesce(scope -> 'damaged_sitemaps', '[]') FROM crawl_jobs WHERE id = :crawl),
+    'read_in_part', (SELECT count(*) FROM rows WHERE fetch_state = 'done' AND rendering ? 'in_part'),
     'is_cut', (SELECT scope ? 'cut' FROM crawl_jobs WHERE id = :crawl),
     'requests', (SELECT count(*) FROM request_log WHERE crawl_id = :crawl),
     'latency_ms', (SELECT jsonb_build_object(

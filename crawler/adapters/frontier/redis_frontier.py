@@ -16,6 +16,7 @@ Key map. `C` is a crawl's id in hex, `H` a host, `L` a lane (h or b); all under 
     crawls            hash  C -> requests it may have in flight at one host; the open crawls
     shifts:L          zset  shift -> ms until which it counts as at work
     hint:L reconcile  exist while nobody else should do it
+    reconcile_place         the open crawl at which the last look stopped, if it did not come to all
     wake:L            ms of the wake-up that is under way
     turns:C           hash  what the crawl has done -> how often its end was put off then; for a day
 

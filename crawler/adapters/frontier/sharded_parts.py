@@ -82,6 +82,15 @@ class ShardedShifts(ShardedParts):
     def acquire_reconcile(self, seconds: float) -> bool:
         return self._shards[0].acquire_reconcile(seconds)
 
+    def release_reconcile(self) -> None:
+        self._shards[0].release_reconcile()
+
+    def reconcile_place(self) -> UUID | None:
+        return self._shards[0].reconcile_place()
+
+    def keep_reconcile_place(self, crawl_id: UUID | None) -> None:
+        self._shards[0].keep_reconcile_place(crawl_id)
+
     def acquire_task(self, task: str, seconds: float) -> bool:
         return self._shards[0].acquire_task(task, seconds)
 

@@ -25,6 +25,20 @@ class ShiftBook(FrontierCalls):
     def acquire_reconcile(self, seconds: float) -> bool:
         return self._first(self._keys.named("reconcile"), milliseconds(seconds))
 
+    def release_reconcile(self) -> None:
+        self._command("DEL", self._keys.named("reconcile"))
+
+    def reconcile_place(self) -> UUID | None:
+        kept: bytes | None = self._command("GET", self._keys.named("reconcile_place"))
+        return UUID(kept.decode()) if kept else None
+
+    def keep_reconcile_place(self, crawl_id: UUID | None) -> None:
+        key = self._keys.named("reconcile_place")
+        if crawl_id is None:
+            self._command("DEL", key)
+        else:
+            self._command("SET", key, crawl_id.hex)
+
     def acquire_task(self, task: str, seconds: float) -> bool:
         """Whether to send a message for this task: not while one waits that no worker has taken."""
         return self._first(self._keys.named("hint", task), milliseconds(seconds))

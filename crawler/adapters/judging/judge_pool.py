@@ -87,18 +87,26 @@ class Sitting:
             )
             yield from self._judged(shared, batch)
 
-    def one(self, work: Callable[..., Found], *given: Any, seconds: float | None = None) -> Found:
-        ((_, found),) = self._judged(pickle.dumps((work, ())), [(given, pickle.dumps(given))], seconds)
+    def one(
+        self, work: Callable[..., Found], *given: Any, seconds: float | None = None, whatever_used: bool = False
+    ) -> Found:
+        total = self.used + (seconds or self._limits.page_seconds) if whatever_used else None
+        ((_, found),) = self._judged(pickle.dumps((work, ())), [(given, pickle.dumps(given))], seconds, total)
         if isinstance(found, Unjudged):
             raise TooSlowToTry
         return found  # type: ignore[no-any-return]
 
     def _judged(
-        self, shared: bytes, batch: Iterable[tuple[Any, bytes]], most: float | None = None
+        self,
+        shared: bytes,
+        batch: Iterable[tuple[Any, bytes]],
+        most: float | None = None,
+        total: float | None = None,
     ) -> Iterator[tuple[Any, Any]]:
         left, is_second = deque(batch), False
         while left:
-            seconds = min(most or self._limits.page_seconds, self._limits.total_seconds - self.used)
+            most_used = self._limits.total_seconds if total is None else total
+            seconds = min(most or self._limits.page_seconds, most_used - self.used)
             if seconds <= 0:
                 yield from ((item, Unjudged(Bound.TOTAL)) for item, _ in left)
                 return
@@ -111,7 +119,7 @@ class Sitting:
                 item, _ = left.popleft()
                 yield item, _found(answer)
                 self._go_on(0.0)
-                if self.used >= self._limits.total_seconds:
+                if self.used >= most_used:
                     break
 
     def _go_on(self, seconds: float) -> None:

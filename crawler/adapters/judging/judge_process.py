@@ -52,6 +52,9 @@ class JudgeProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._items = 0
         self._is_asked = False
+        self._owes_fork = False
+        """Whether word of a new fork is to come. Whoever waits for it may be interrupted, and it would be taken for an
+        answer."""
         self._owner = 0
         self._fork = 0
 
@@ -110,6 +113,7 @@ class JudgeProcess:
         if kind != DIED:
             return Answer(kind, used, found)
         if found == signal.SIGPROF:
+            self._owes_fork = True
             self._is_asked = False
             self._wait_for_fork(child)
             return Answer(DIED, seconds)
@@ -125,17 +129,19 @@ class JudgeProcess:
     def _ready(self) -> "subprocess.Popen[bytes]":
         child = self._child
         self.abandon()
-        if child is None or self._child is None or self._owner != os.getpid() or child.poll() is not None:
+        is_usable = child is not None and child is self._child and not self._owes_fork and self._owner == os.getpid()
+        if child is None or not is_usable or child.poll() is not None:
             self.close()
             child = self._start()
         if self._items >= ITEMS_A_FORK:
             self._items = 0
+            self._owes_fork = True
             _send(child, b"")
             self._wait_for_fork(child)
         return child
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        self._owner = os.getpid()
+        self._owner, self._owes_fork = os.getpid(), True
         command = [sys.executable, "-m", "crawler.adapters.judging.judge_child"]
         child = self._child = subprocess.Popen(  # noqa: S603 - our own module
             command,
@@ -155,6 +161,7 @@ class JudgeProcess:
     def _wait_for_fork(self, child: "subprocess.Popen[bytes]") -> None:
         (kind, self._fork), _ = _receive(child, START_SECONDS)
         assert kind == BORN
+        self._owes_fork = False
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 from crawler.adapters.judging.judge_places import JudgePlaces
 from crawler.domain import judging
 from crawler.domain.notices.notice import CLOSED, DeliveryResult
+from crawler.domain.plain_text import one_line
 from crawler.errors import JudgesBusy, Unavailable
 
 SECONDS = 20
@@ -46,7 +47,7 @@ class AppriseSender:
         if answer["delivered"]:
             return DeliveryResult(delivered=True, words="Apprise's channel took it.")
         refused = bool(answer["refused"])
-        why = CLOSED if refused else answer["words"] or "the channel refused it"
+        why = CLOSED if refused else one_line(answer["words"]) or "the channel refused it"
         return DeliveryResult(delivered=False, words=f"Not sent: {why.rstrip('.')}.", blocked=refused)
 
     def why_unusable(self, urls: Sequence[str]) -> Sequence[str | None]:

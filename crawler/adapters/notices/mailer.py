@@ -7,16 +7,19 @@ import smtplib
 import socket
 import ssl
 import time
+from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from uuid import UUID
 
 from crawler.domain.notices.notice import NO_SERVER, DeliveryResult, Mail
 from crawler.domain.notices.notice_settings import NoticeSettings
+from crawler.domain.plain_text import one_line
 from crawler.errors import CrawlerError
 
 SECONDS = 15
@@ -51,8 +54,8 @@ class Mailer:
             with _connected(settings.smtp_url) as server:
                 server.send_message(_message(settings.sender, to, mail, message_id))
         except (smtplib.SMTPException, OSError, ValueError) as exc:
-            where = _place(settings.smtp_url)
-            return DeliveryResult(delivered=False, words=f"Not sent: the mail server {where} {_why(exc)}."[:2000])
+            where, why = _place(settings.smtp_url), _why(exc, settings.smtp_url)
+            return DeliveryResult(delivered=False, words=f"Not sent: the mail server {where} {why}.")
         return DeliveryResult(delivered=True, words="The mail server took it.")
 
     @property
@@ -63,11 +66,12 @@ class Mailer:
 
     def why_unreachable(self) -> str | None:
         """Greets the server and sends nothing."""
+        url = self._settings().smtp_url or ""
         try:
-            with _connected(self._settings().smtp_url or "") as server:
+            with _connected(url) as server:
                 server.noop()
         except (smtplib.SMTPException, OSError, ValueError) as exc:
-            return _why(exc)
+            return _why(exc, url)
         return None
 
     def _settings(self) -> NoticeSettings:
@@ -139,6 +143,12 @@ class _Server(smtplib.SMTP):
             self.file = _Replies(self.sock, self._until)
         return super().getreply()
 
+    def __exit__(self, *_: object) -> None:
+        """Say goodbye. Whatever is answered, the mail was taken or refused before."""
+        with suppress(smtplib.SMTPException, OSError):
+            self.docmd("QUIT")
+        self.close()
+
 
 class _SafeServer(_Server, smtplib.SMTP_SSL):
     """Encrypted from the first byte."""
@@ -154,6 +164,16 @@ def _connected(url: str) -> smtplib.SMTP:
         server = _SafeServer(host, parts.port or _PORTS[parts.scheme], timeout=SECONDS, context=context)
     else:
         server = _Server(host, parts.port or _PORTS["smtp"], timeout=SECONDS)
+    try:
+        _sign_in(server, parts, host, context, secure=secure)
+    except BaseException:
+        server.close()
+        raise
+    return server
+
+
+def _sign_in(server: _Server, parts: SplitResult, host: str, context: ssl.SSLContext, *, secure: bool) -> None:
+    if not secure:
         server.ehlo()
         if server.has_extn("starttls"):
             server.starttls(context=context)
@@ -161,23 +181,34 @@ def _connected(url: str) -> smtplib.SMTP:
             secure = True
     if parts.username:
         if not secure and host not in {"localhost", "127.0.0.1", "::1"}:
-            server.close()
             raise ValueError("the mail server offers no encryption, and a password would be sent in the clear")
         server.login(unquote(parts.username), unquote(parts.password or ""))
-    return server
 
 
-def _why(exc: Exception) -> str:
+def _why(exc: Exception, url: str) -> str:
     """What the server said, or that it could not be asked."""
     if isinstance(exc, smtplib.SMTPRecipientsRefused) and exc.recipients:
         code, said = next(iter(exc.recipients.values()))
-        return f"said {code} {_one_line(said)}"
+        return f"said {code} {_one_line(said, url)}"
     if isinstance(exc, smtplib.SMTPResponseException):
-        return f"said {exc.smtp_code} {_one_line(exc.smtp_error)}"
+        return f"said {exc.smtp_code} {_one_line(exc.smtp_error, url)}"
     why = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-    return f"cannot be used ({_one_line(why) or type(exc).__name__})"
+    return f"cannot be used ({_one_line(why, url) or type(exc).__name__})"
 
 
-def _one_line(said: bytes | str) -> str:
+def _one_line(said: bytes | str, url: str) -> str:
+    """What everybody may read who sees what came of a notice: no sign that cannot be stored, and not the password."""
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
-    return " ".join(text.split()).rstrip(".")[:500]
+    for secret in _secrets(url):
+        text = text.replace(secret, "…")
+    return one_line(text).rstrip(".")
+
+
+def _secrets(url: str) -> list[str]:
+    """The password, also as it is sent: servers may say again what they were told."""
+    parts = urlsplit(url)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not password:
+        return []
+    sent = [b64encode(text.encode()).decode() for text in (f"\0{user}\0{password}", password)]
+    return [*sent, *(text.rstrip("=") for text in sent), password]

@@ -17,6 +17,7 @@ from crawler import telemetry
 from crawler.adapters.postgres.database import transaction
 from crawler.adapters.postgres.secret_box import SecretBox
 from crawler.adapters.postgres.secret_key_owner import claim_secret_key
+from crawler.domain import judging
 from crawler.domain.notices.channels import masked
 from crawler.domain.notices.notice import Streak
 from crawler.domain.notices.schedule import Schedule, ScheduleConfig, SlotOutcome
@@ -69,6 +70,7 @@ class ScheduleStore:
             "secrets": self._box().seal_urls(urls) if urls else None,
             "gone": schedule.webhook_gone_at,
             "next": schedule.next_run_at,
+            "set_by": asked if isinstance(asked := judging.caller.get(), UUID) else None,
         }
         with transaction(self._engine) as db:
             if urls:
@@ -98,11 +100,13 @@ class ScheduleStore:
             return int(db.execute(text(_MAILING)).scalar_one())
 
     def due(self, now: datetime, limit: int, project_id: UUID | None = None) -> list[Schedule]:
-        """Whose next run should have begun, the longest overdue first."""
-        one = "AND project_id = :project" if project_id else ""
-        query = f"{_SELECT} WHERE enabled AND next_run_at <= :now {one} ORDER BY next_run_at LIMIT :limit"
+        """Whose next run should have begun: by turns of the keys that set them, of each the longest overdue first.
+
+        Which key is first is left to chance, so that nobody has to remember whose turn it is.
+        """
+        given = {"now": now, "limit": limit, "project": project_id}
         with transaction(self._engine) as db:
-            return _readable(db.execute(text(query), {"now": now, "limit": limit, "project": project_id}))
+            return _readable(db.execute(text(_DUE), given))
 
     def take_slot(self, schedule_id: UUID, slot: datetime) -> bool:
         """True for exactly one caller, however many ask."""
@@ -121,7 +125,7 @@ class ScheduleStore:
             return [tuple(row) for row in db.execute(text(_UNFINISHED), {"before": before})]
 
     def failed_runs(self, now: datetime) -> list[tuple[UUID, UUID]]:
-        """Scheduled crawls that failed and are to be tried again by now: id and project."""
+        """Scheduled crawls that failed and are to be tried again by now, by turns as above: id and project."""
         with transaction(self._engine) as db:
             return [tuple(row) for row in db.execute(text(_FAILED_RUNS), {"now": now})]
 
@@ -166,16 +170,28 @@ def _json(value: dict[str, Any]) -> str:
 _OWN = ("id", "project_id", "next_run_at", "webhook_gone_at")
 _COLUMNS = f"{', '.join((*_OWN, *_SEED))}, time_of_day, options"
 _SELECT = f"SELECT {_COLUMNS} FROM crawl_schedules"  # noqa: S608 - our own names
+# Those that are chosen first, by little: of ten thousand that are due nearly all would be read for nothing.
+_DUE = f"""
+WITH turns AS MATERIALIZED (
+    SELECT id, turn FROM (
+        SELECT id, row_number() OVER (PARTITION BY set_by ORDER BY next_run_at, id) AS turn FROM crawl_schedules
+        WHERE enabled AND next_run_at <= :now AND project_id = coalesce(CAST(:project AS uuid), project_id)
+    ) AS waiting
+    ORDER BY turn, random() LIMIT :limit
+)
+SELECT {_COLUMNS} FROM turns JOIN crawl_schedules USING (id) ORDER BY turn, random()
+"""  # noqa: S608 - our own names
 _HOLD_PROJECT = "SELECT 1 FROM projects WHERE id = :project FOR NO KEY UPDATE"
 _SAVE = f"""
 INSERT INTO crawl_schedules (id, project_id, {", ".join(_SEED)}, time_of_day, options, notification_secrets,
-    webhook_gone_at, next_run_at)
+    webhook_gone_at, next_run_at, set_by)
 VALUES (:id, :project, {", ".join(f":{name}" for name in _SEED)}, CAST(:time AS time), CAST(:options AS jsonb),
-    :secrets, :gone, :next)
+    :secrets, :gone, :next, :set_by)
 ON CONFLICT (project_id) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in _SEED)},
     time_of_day = excluded.time_of_day, options = excluded.options, next_run_at = excluded.next_run_at,
     notification_secrets = excluded.notification_secrets, webhook_gone_at = excluded.webhook_gone_at,
+    set_by = coalesce(excluded.set_by, crawl_schedules.set_by),
     updated_at = now()
 RETURNING {_COLUMNS}
 """  # noqa: S608 - our own names
@@ -237,7 +253,7 @@ JOIN crawl_schedules s ON s.project_id = f.project_id AND s.enabled
 JOIN projects p ON p.id = f.project_id AND p.is_active
 WHERE f.retries < {len(CRAWL_WAITS)} AND f.completed_at + CASE f.retries {_WAITS} END <= :now
   AND NOT EXISTS (SELECT 1 FROM crawl_jobs later WHERE later.project_id = f.project_id AND later.id > f.last)
-ORDER BY f.last LIMIT 50
+ORDER BY row_number() OVER (PARTITION BY s.set_by ORDER BY f.last), random() LIMIT 50
 """  # noqa: S608 - our own numbers
 _MAILING = """
 SELECT (SELECT count(*) FROM crawl_schedules

@@ -82,9 +82,14 @@ class ObjectStore:
         with _told(self.url):
             store = _connect(self.url, os.getpid())
             # Not by handing over the iterator: what makes the chunks may itself read objects.
-            with obstore.open_writer(store, name, buffer_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE) as writer:
+            writer = obstore.open_writer(store, name, buffer_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+            try:
                 for chunk in chunks:
                     writer.write(chunk)
+            except BaseException as broken:
+                _take_back(writer, broken)
+                raise
+            writer.close()
 
     def write_small(self, name: str, content: bytes) -> None:
         """The same with one request."""
@@ -216,6 +221,14 @@ def _told(url: str) -> Iterator[None]:
         raise StorageUnavailable(
             f"The object storage at {url} does not answer as it should: {_first_line(exc)}"
         ) from exc
+
+
+def _take_back(writer: Any, broken: BaseException) -> None:
+    """Let the storage drop what it has of an object that broke off. What broke it is told, not that this fails."""
+    try:
+        writer.__exit__(type(broken), broken, broken.__traceback__)
+    except (obstore.exceptions.BaseError, OSError) as exc:
+        broken.add_note(f"What was uploaded of it was not taken back: {_first_line(exc)}")
 
 
 def _first_line(exc: Exception) -> str:

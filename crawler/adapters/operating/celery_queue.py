@@ -11,7 +11,7 @@ from celery import Celery, chain
 from kombu.exceptions import ChannelError, OperationalError
 
 from crawler.adapters.operating.celery_app import QUEUE_SECONDS, durable_queue
-from crawler.adapters.operating.queues import ALL, LANE_QUEUE, LATER, OWN, OWN_ROUTES, ROUTES
+from crawler.adapters.operating.queues import ALL, ENDS, LANE_QUEUE, LATER, OWN, OWN_ROUTES, ROUTES
 from crawler.domain.crawls.frontier import Lane
 from crawler.errors import RedisUnavailable
 
@@ -87,7 +87,7 @@ class CeleryQueue:
 
     def finish_crawl(self, crawl_id: UUID, *, later: bool = False) -> None:
         task = "crawler.finish_crawl"
-        self._send(task, {"crawl_id": str(crawl_id)}, _queue_of(task, later=later))
+        self._send(task, {"crawl_id": str(crawl_id)}, ENDS[ROUTES[task]] if later else None)
 
     def tend_large_crawl(self, crawl_id: UUID) -> None:
         self._send("crawler.tend_large_crawl", {"crawl_id": str(crawl_id)})

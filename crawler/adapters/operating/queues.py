@@ -19,6 +19,8 @@ LATER = {"coordinator": "control_later", "compare": "compare_later"}
 """Of our own messages those that nobody sits and waits for: runs by a schedule, all but the first of many that one
 caller started at once (`CrawlJob.goes_later`), their comparisons, and reports. Who starts a crawl by hand does not wait
 behind the hundred that are due in the same minute, or that somebody else has just started."""
+ENDS = {"coordinator": "control_ends"}
+"""Of those, what ends crawls: behind all that are still to be started, the first of them would end last."""
 QUEUES = ("coordinator", "compare", "notify", "fetch", "render", "ingest")
 LANE_QUEUE = {Lane.HTTP: "fetch", Lane.BROWSER: "render"}
 ROUTES = {
@@ -41,4 +43,4 @@ ROUTES = {
 _LATER_TASKS = frozenset({"crawler.run_scheduled_crawl", "crawler.report_crawl"})
 OWN_ROUTES = {task: (LATER if task in _LATER_TASKS else OWN)[queue] for task, queue in ROUTES.items()}
 """For our own messages."""
-ALL = (*QUEUES, *OWN.values(), *LATER.values())
+ALL = (*QUEUES, *OWN.values(), *LATER.values(), *ENDS.values())

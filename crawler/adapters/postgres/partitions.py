@@ -29,6 +29,7 @@ LARGE = 64 << 20
 _PATIENCE = "900ms"  # Postgres looks for deadlocks after a second
 _LONGEST = "5s"
 _TURN = 0x7061_7274  # any constant: those who make parts take turns
+_SPLIT = 0x7370_6C74  # another one: of those who split a rest off
 _MONDAY = datetime(1970, 1, 5, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
 
@@ -107,16 +108,21 @@ def make_parts(engine: Engine, of: Parted, now: datetime, most_read: int | None 
     with transaction(engine) as db:
         known = parts(db, of)
         size = int(db.execute(text("SELECT pg_relation_size(:rest)"), {"rest": of.rest}).scalar_one())
+        is_closed = db.execute(text(_HAS_EARLIER), {"rest": of.rest}).scalar_one()
     begin = _MONDAY + (now - _MONDAY) // of.width * of.width
     wanted = [_made(of, begin + of.width * n) for n in range(of.ahead)]
     covered = max((part.ends for part in known if part.begins is None), default=_MONDAY)
     missing = [part for part in wanted if part not in known and part.ends > covered]
     is_old = size > LARGE and covered == _MONDAY
-    if is_old and most_read is not None and size > most_read:
-        return
+    is_too_large = is_old and most_read is not None and size > most_read
     try:
+        if is_closed and (is_too_large or not is_old):
+            _end_dead_split(engine, of)
+        if is_too_large:
+            return
         if missing and is_old:
-            covered = _split_off(engine, of, next(part for part in wanted if _is_far(part, now, of)))
+            with _splitting(engine):
+                covered = _split_off(engine, of, next(part for part in wanted if _is_far(part, now, of)))
         for part in missing:
             if part.ends > covered:
                 with briefly(engine) as db:
@@ -185,6 +191,23 @@ def _make(db: Connection, of: Parted, part: Part) -> None:
     db.execute(text(f"ALTER TABLE {of.table} ATTACH PARTITION {part.name} FOR VALUES FROM ('{low}') TO ('{high}')"))
 
 
+@contextmanager
+def _splitting(engine: Engine) -> Iterator[None]:
+    """Nobody else splits meanwhile. Whoever is killed lets go, since Postgres notices."""
+    with transaction(engine) as db:
+        db.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        if not db.execute(text("SELECT pg_try_advisory_xact_lock(:split)"), {"split": _SPLIT}).scalar_one():
+            raise Busy
+        yield
+
+
+def _end_dead_split(engine: Engine, of: Parted) -> None:
+    """Let rows of later again into a rest whose split was killed: nobody may begin another one for a long time."""
+    with _splitting(engine), briefly(engine) as db:
+        db.execute(text(f"ALTER TABLE {of.rest} DROP CONSTRAINT IF EXISTS earlier"))
+        log.info("split_undone", table=of.table)
+
+
 def _split_off(engine: Engine, of: Parted, following: Part) -> datetime:
     """Make the rest as it is the part of everything before one to come; the new rest is empty. Returns its end.
 
@@ -221,6 +244,9 @@ def _split_off(engine: Engine, of: Parted, following: Part) -> datetime:
 
 _PARTS = """
 SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = CAST(:table AS regclass)
+"""
+_HAS_EARLIER = """
+SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE conrelid = CAST(:rest AS regclass) AND conname = 'earlier')
 """
 _CREATE = "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) {storage}"
 _SET_ASIDE = """

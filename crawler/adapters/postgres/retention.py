@@ -86,8 +86,8 @@ class Pruner:
         kept = self._in_force()
         old = self._old_crawls(now, timedelta(days=kept.keep_crawl_days)) if kept.keep_crawl_days else _Old([], [])
         if dry_run:
-            counted = self._count(kept, now, old)
-            return self._with_objects(counted, now, Going(kept.keep_versions, old.crawls))
+            going = Going(kept.keep_versions, old.crawls, self._named())
+            return self._with_objects(self._count(kept, now, going), now, going)
         self._make_parts(now)
         pruned = Pruned(
             requests=self.requests(now),
@@ -169,9 +169,17 @@ class Pruner:
         log.info("part_in_use", part=part.name)
         return 0
 
+    def _named(self) -> list[UUID]:
+        """Versions that the next crawls are compared with, however old they are."""
+        with transaction(self._engine) as db:
+            return list(db.execute(text(_NAMED)).scalars())
+
     def _old_versions(self, keep: int) -> int:
+        named = self._named()
+
         def delete(db: Connection, after: UUID, last: UUID) -> int:
-            return db.execute(text(_VERSIONS), {"keep": keep, "after": after, "last": last}).rowcount
+            given = {"keep": keep, "after": after, "last": last, "named": named}
+            return db.execute(text(_VERSIONS), given).rowcount
 
         return self._walk("crawled_pages", delete)
 
@@ -202,9 +210,9 @@ class Pruner:
                 gone += delete(db, after, ids[-1])
             after = ids[-1]
 
-    def _count(self, kept: Retention, now: datetime, old: _Old) -> Pruned:
+    def _count(self, kept: Retention, now: datetime, going: Going) -> Pruned:
         before = now - timedelta(days=kept.request_log_days)
-        given = {"before": before, "old": old.crawls, "keep": kept.keep_versions or None}
+        given = {"before": before, "old": going.crawls, "keep": going.keep_versions or None, "named": going.named}
         days = self._old_days(before)
         with unhurried(self._engine) as db:
             counted = Pruned(**db.execute(text(_COUNTS), given).one()._asdict())
@@ -242,7 +250,7 @@ _ABOUT = "SELECT reltuples FROM pg_class WHERE oid = CAST(:name AS regclass)"
 # ruff: noqa: S608 - our own words
 _VERSIONS = f"""
 DELETE FROM page_versions v USING ({AGES} WHERE v.page_id > :after AND v.page_id <= :last) a
-WHERE a.id = v.id AND a.age > :keep AND NOT a.shown
+WHERE a.id = v.id AND a.age > :keep AND NOT a.stays
 """
 _UNUSED = """
 NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.snapshot_id = s.id)
@@ -253,26 +261,35 @@ _DELETE_UNUSED = f"DELETE FROM snapshots s WHERE id = ANY(CAST(:ids AS uuid[])) 
 # Crawls that a later one may be compared with (`choose_baseline` in `domain/changes/baseline.py`) are counted
 # by themselves: however many single pages were fetched since, and whatever failed. So are those that saw enough of
 # the site.
-_OLD_CRAWLS = """
-SELECT id, urls FROM (
-    SELECT id, urls, completed_at, comparable, row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age,
-        row_number() OVER (PARTITION BY project_id, comparable, saw_little ORDER BY id DESC) AS age_among_such
-    FROM (
-        SELECT id, project_id, total_discovered AS urls, completed_at,
-            status = 'completed' AND crawl_type <> 'fetch_only' AND NOT from_queue
-                AND coalesce(end_reason IN ('exhausted', 'max_pages'), false)
-                AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
-                AND NOT coalesce(stats ? 'comparison_failed', false) AS comparable,
-            coalesce(change_summary -> 'coverage' -> 'failing' = 'true', false) AS saw_little
-        FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
-    ) ended
-) c
+_ENDED = """
+SELECT id, urls, completed_at, comparable, change_summary,
+    row_number() OVER (PARTITION BY project_id ORDER BY id DESC) AS age,
+    row_number() OVER (PARTITION BY project_id, comparable, saw_little ORDER BY id DESC) AS age_among_such
+FROM (
+    SELECT id, project_id, total_discovered AS urls, completed_at, change_summary,
+        status = 'completed' AND crawl_type <> 'fetch_only' AND NOT from_queue
+            AND coalesce(end_reason IN ('exhausted', 'max_pages'), false)
+            AND NOT coalesce(stats -> 'by_reason' ? 'exists', false)
+            AND NOT coalesce(stats ? 'comparison_failed', false) AS comparable,
+        coalesce(change_summary -> 'coverage' -> 'failing' = 'true', false) AS saw_little
+    FROM crawl_jobs WHERE status IN ('completed', 'failed', 'cancelled')
+) ended
+"""
+_OLD_CRAWLS = f"""
+SELECT id, urls FROM ({_ENDED}) c
 WHERE age > 2 AND NOT (comparable AND age_among_such <= 2) AND completed_at < :before
+"""
+# What a page was before it was behind a wall, or a part of it failed: the next crawl compares it with that.
+_NAMED = f"""
+SELECT CAST(page.value ->> 'version' AS uuid) AS id
+FROM ({_ENDED}) c, unnest(ARRAY['behind_walls', 'failed_parts']) AS kind,
+    jsonb_each(coalesce(change_summary -> kind, '{{}}')) AS page
+WHERE comparable AND age_among_such <= 2
 """
 _CRAWLS_BETWEEN = "SELECT id, total_discovered AS urls FROM crawl_jobs WHERE id >= :low AND id < :high"
 _COUNTS = f"""
 WITH old AS MATERIALIZED (SELECT unnest(CAST(:old AS uuid[])) AS id),
-    versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR shown AS kept FROM ({AGES}) a),
+    versions AS MATERIALIZED (SELECT id, snapshot_id, age <= :keep OR :keep IS NULL OR stays AS kept FROM ({AGES}) a),
     used AS MATERIALIZED (
         SELECT snapshot_id FROM versions WHERE kept
         UNION SELECT snapshot_id FROM crawl_probes WHERE crawl_id NOT IN (SELECT id FROM old)

@@ -25,6 +25,8 @@ class Going(NamedTuple):
     keep_versions: int
     """Newest versions of a page that stay; 0 is all."""
     crawls: Sequence[UUID]
+    named: Sequence[UUID]
+    """Older versions that stay, too."""
 
 
 class PrunedObjects(NamedTuple):
@@ -73,7 +75,7 @@ def _missing(
 def _unused(engine: Engine, some: Sequence[Listed], going: Going | None) -> Iterator[str]:
     given: dict[str, object] = {"ids": list({one.id for one in some})}
     if going is not None:
-        given |= {"keep": going.keep_versions or None, "old": list(going.crawls)}
+        given |= {"keep": going.keep_versions or None, "old": list(going.crawls), "named": list(going.named)}
     with unhurried(engine) as db:
         rows = db.execute(text(_STAYING if going else _REFERENCES), given)
         used = {name_in(bytes(row.content)) for row in rows}
@@ -82,11 +84,13 @@ def _unused(engine: Engine, some: Sequence[Listed], going: Going | None) -> Iter
 
 AGES = """
 SELECT v.id, v.snapshot_id,
-       EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id) AS shown,
+       v.id = ANY(CAST(:named AS uuid[]))
+           OR EXISTS (SELECT 1 FROM crawled_pages p WHERE p.id = v.page_id AND p.version_id = v.id) AS stays,
        row_number() OVER (PARTITION BY v.page_id ORDER BY v.fetched_at DESC, v.id) AS age
 FROM page_versions v
 """
-"""Versions with their age among those of their page: 1 is the newest."""
+"""Versions with their age among those of their page: 1 is the newest. What is shown, or named, stays whatever its
+age."""
 # ruff: noqa: S608 - our own words
 _REFERENCES = f"""
 SELECT id, content FROM snapshots WHERE id = ANY(CAST(:ids AS uuid[])) AND substring(content FROM 1 FOR 1) = '@'
@@ -105,7 +109,7 @@ WITH pages AS MATERIALIZED (
     ),
     versions AS MATERIALIZED (
         SELECT id, snapshot_id FROM ({AGES} WHERE v.page_id IN (SELECT page_id FROM pages)) a
-        WHERE age <= :keep OR CAST(:keep AS bigint) IS NULL OR shown
+        WHERE age <= :keep OR CAST(:keep AS bigint) IS NULL OR stays
     )
 SELECT r.content FROM ({_REFERENCES}) r
 WHERE r.id IN (SELECT id FROM versions) OR r.id IN (SELECT snapshot_id FROM versions)

@@ -29,6 +29,7 @@ class Claimed(NamedTuple):
     category: str | None
     losses: int
     """Claims before this one that came to no end."""
+    project_id: UUID
 
 
 class ReadPage(NamedTuple):

@@ -1,5 +1,6 @@
 """What is read from a page by selectors, as it goes from process to process. Apart from the reading, which is heavy."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Value = str | list[str] | None
@@ -13,6 +14,8 @@ class PageFields(NamedTuple):
     """How many elements each selector found, by its place: `include[0]`, `fields.price`."""
     is_cut: bool = False
     """It is a file with more text than is read."""
+    pictures: Sequence[str] = ()
+    """Of a PDF: what each is known by."""
 
 
 class StoredContent(NamedTuple):

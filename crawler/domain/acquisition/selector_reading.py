@@ -52,7 +52,7 @@ def _of_pdf(body: bytes) -> PageFields:
     from crawler.domain.pages.pdf_text import PdfText  # noqa: PLC0415
 
     pdf = PdfText(body)
-    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {}, pdf.is_cut)
+    return PageFields({"title": pdf.title}, pdf.text, language.detect(pdf.text), {}, pdf.is_cut, pdf.pictures)
 
 
 def _of_lines(lines: Sequence[str]) -> PageFields:

@@ -6,11 +6,13 @@ nothing had changed, nor when it says something else each time.
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.diffs.walls import Wall
+
+Kept = TypeVar("Kept")
 
 
 class BehindWall(NamedTuple):
@@ -41,8 +43,8 @@ def reopened(changes: Changes, known: Container[str]) -> Changes:
     )
 
 
-def carried_on(known: Mapping[str, BehindWall], changes: Changes) -> dict[str, BehindWall]:
-    """Of those behind a wall before, the pages that could not be looked at this time."""
+def carried_on(known: Mapping[str, Kept], changes: Changes) -> dict[str, Kept]:
+    """Of those behind a wall before, or without a part, the pages that could not be looked at this time."""
     settled = {*_settled(changes)}
     return {url: page for url, page in known.items() if url not in settled}
 

@@ -5,6 +5,7 @@ longer needs the only *long turn*. If another has it, it ends, waits, and begins
 go on for twice as long as the last time before it has to let others go first. Without others it goes on to its end.
 """
 
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -42,6 +43,9 @@ class Turn(NamedTuple):
 class Turns(Protocol):
     def begin(self, project_id: UUID, crawl_id: UUID, asked_by: str = "") -> Turn: ...
     def go_on(self, project_id: UUID, crawl_id: UUID) -> None: ...
+    def held(self, project_id: UUID, crawl_id: UUID) -> AbstractContextManager[None]:
+        """Says that it is still being made for as long as its process works, also where nobody asks it."""
+
     def take_long(self, crawl_id: UUID) -> bool: ...
     def others_wait(self, crawl_id: UUID) -> bool: ...
     def put_off(self, project_id: UUID, crawl_id: UUID, *, was_long: bool) -> None: ...

@@ -8,9 +8,18 @@ from uuid import UUID
 
 from crawler.domain.changes.page_digest import LONGEST_LINE, LineChange, PageDigest
 from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.moving_values import skeleton, value_changes
-from crawler.domain.noise.template_changes import LONGEST_TEXT, TITLE, LineKey, line_key, texts_of, title_key
+from crawler.domain.noise.template_changes import (
+    LONGEST_TEXT,
+    TITLE,
+    LineKey,
+    line_key,
+    texts_of,
+    title_key,
+    title_value_key,
+)
 
 MOST_EDITS = 1_000
 """Edits of one page that are looked for among those of the site; a page with more changed in any case."""
@@ -55,7 +64,8 @@ def without_template(edits: Iterable[BlockEdit], template: Sequence[Mapping[str,
     own = [
         edit
         for edit in told[:MOST_EDITS]
-        if shown(*texts_of(edit), LONGEST_TEXT) not in texts and not (lines and line_key(edit) in lines)
+        if shown(*texts_of(edit), LONGEST_TEXT) not in texts
+        and not (lines and (line_key(edit) in lines or title_value_key(edit) in lines))
     ]
     return own + told[MOST_EDITS:]
 
@@ -64,6 +74,9 @@ def _told_line(told: Mapping[str, Any]) -> LineKey:
     key = LineKey("-" if told["removed"] else "+", told["place"], told["line"])
     if not (told["removed"] and told["added"]):
         return key
+    title = BlockEdit(Block(TITLE, told["removed"]), Block(TITLE, told["added"]))
+    if told["place"] == TITLE and (of_value := title_value_key(title)) and of_value.words == told["line"]:
+        return of_value
     if value_changes(told["removed"], told["added"]) is None:
         if told["place"] == TITLE:
             return title_key(told["removed"], told["added"]) or key

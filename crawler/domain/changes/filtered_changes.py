@@ -1,29 +1,37 @@
 """Applies noise rules to all pages of a comparison: which changes are left without noise and template edits."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from crawler.domain.changes import new_walls, passing_walls
+from crawler.domain.changes import failed_parts, new_walls, passing_walls
 from crawler.domain.changes.behind_walls import BehindWall, as_record
 from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.failed_parts import HeldPage
 from crawler.domain.changes.left_out_places import LeftOutPlace
 from crawler.domain.changes.removals import Removal, redirect_groups
 from crawler.domain.changes.shared_walls import with_shared_walls
 from crawler.domain.changes.told_meanwhile import TEMPLATE
+from crawler.domain.changes.wall_words import PART
+from crawler.domain.diffs.block_diff import BlockEdit
+from crawler.domain.diffs.page_blocks import Block
 from crawler.domain.diffs.walls import Wall
 from crawler.domain.judging import Bound
-from crawler.domain.noise.clock_lines import clock_key, without_clock_lines
+from crawler.domain.noise.clock_lines import clock_key, lines_to_confirm, without_clock_lines, without_lines
 from crawler.domain.noise.learned_rule import ANYWHERE, LearnedRule, Varies, names_a_line
 from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.priced_values import random_values
-from crawler.domain.noise.template_changes import Collapsed, LineKey, TemplateChange, collapse
+from crawler.domain.noise.template_changes import LONGEST_TEXT, Collapsed, LineKey, TemplateChange, collapse
 
 MOST_EDITS = 200
 """Edits of one page that are compared with those of other pages; a page with more changed in any case."""
 MOST_CHARACTERS = 100_000
 """Characters in the edits of one page; with more it changed in any case. Lines are compared whole."""
+MOST_KEPT = 4 * MOST_CHARACTERS
+"""Characters that one page may hold in all, with the places of its edits, and the rows and tables they stand in."""
+MOST_KEPT_OF_ALL, ALWAYS_KEPT = 30_000_000, 5_000
+"""Characters that all pages of a comparison may hold, beside those that each of them may in any case."""
 MOST_LISTED = 1000
 """Quiet pages that are named in a summary; all are counted."""
 MOST_CLOCKS = 100
@@ -58,6 +66,8 @@ class FilteredChanges(NamedTuple):
     """Changed pages that could not be weighed within bounds: only their hash says that they changed."""
     left_out: Sequence[LeftOutPlace] = ()
     """Places that differed and are masked whole, or in all their numbers."""
+    held: Mapping[str, HeldPage] = {}
+    """Pages of which a part is not told, because it may have failed."""
     passing: passing_walls.Texts = ()
     """Texts that some requests get in place of pages, and others not."""
     clock_lines: Sequence[LineKey] = ()
@@ -88,6 +98,7 @@ class FilteredChanges(NamedTuple):
             "behind_walls": as_record(self.behind),
             **new_walls.as_record(self.only_walls),
             **passing_walls.as_record(self.passing),
+            **failed_parts.as_record(self.held),
             "left_out_places": [one.as_record() for one in self.left_out],
             "clock_lines": [list(line) for line in self.clock_lines],
             "by_hash_pages": len(self.by_hash),
@@ -108,6 +119,8 @@ class FilteredChanges(NamedTuple):
             if counted[kind]
         ]
         led = redirect_groups(self.changes.lost, Removal.BLOCKED)
+        if self.held:
+            notes.append(WallGroup(PART, len(self.held), sorted(self.held)))
         notes += [WallGroup("redirect", group.pages, group.example_urls, group.target) for group in led]
         return [note.as_record() for note in notes]
 
@@ -126,7 +139,41 @@ class WallGroup(NamedTuple):
 
 def bounded(page: FilteredPage) -> FilteredPage:
     """The page without most of its edits if they are too many to keep until all pages are compared."""
-    return page._replace(edits=page.edits[:1], clock=(), is_truncated=True) if is_large(page) else page
+    return _cut(page) if is_large(page) or size_of(page) > MOST_KEPT else page
+
+
+def _cut(page: FilteredPage) -> FilteredPage:
+    """What is needed of a page that changed in any case."""
+    few = tuple(BlockEdit(*(block and _short(block) for block in edit)) for edit in page.edits[:1])
+    return page._replace(edits=few, clock=(), stand_ins=(), ran=(), is_truncated=True)
+
+
+def _short(block: Block) -> Block:
+    return Block(block.place, block.text[:LONGEST_TEXT])
+
+
+def size_of(page: FilteredPage) -> int:
+    """How much a page holds in its edits, in characters, each text once."""
+    blocks = {block for edit in (*page.edits, *page.ran) for block in edit if block}
+    # Cells of one row share its first one, and all of a table its caption.
+    named = {text for block in blocks for text in (block.place, block.heading, block.row, block.table, block.stated)}
+    texts = sum(len(block.text) for block in blocks) + sum(map(len, named))
+    return texts + sum(one.size for one in page.stand_ins)
+
+
+class Room:
+    """Keeps the pages of a comparison as long as there is room. Of further ones that hold much only what is needed is
+    kept: they are told as changed pages, whatever other pages say."""
+
+    def __init__(self) -> None:
+        self._left = MOST_KEPT_OF_ALL
+
+    def kept(self, page: FilteredPage) -> FilteredPage:
+        size = max(0, size_of(page) - ALWAYS_KEPT)
+        if size > self._left:
+            return _cut(page)
+        self._left -= size
+        return page
 
 
 def is_large(page: FilteredPage) -> bool:
@@ -139,16 +186,37 @@ def is_large(page: FilteredPage) -> bool:
 def filter_across_pages(pages: Mapping[str, FilteredPage], compared: int) -> tuple[dict[str, FilteredPage], Collapsed]:
     """Pages after the rules that need all pages: shared walls and clocks are marked, template edits are collected."""
     filtered = without_clock_lines(with_shared_walls(pages, compared))
-    edits = {url: page.edits for url, page in filtered.items() if not page.wall and not is_large(page)}
-    return filtered, collapse(edits, compared)
+    return filtered, collapse(_edits_of(filtered), compared)
 
 
-def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> FilteredChanges:
-    """Changes without noise. `pages` has the changed pages after the noise rules.
+def _edits_of(pages: Mapping[str, FilteredPage]) -> dict[str, tuple[BlockEdit, ...]]:
+    return {url: page.edits for url, page in pages.items() if not page.wall and not is_large(page)}
 
-    A changed page that is not among them stays changed: its content could not be read again.
-    """
-    filtered, found = filter_across_pages(pages, len(changes.changed) + len(changes.unchanged))
+
+class AcrossPages(NamedTuple):
+    """What the rules that need all pages say of them. It is small: it comes from another process."""
+
+    walls: Mapping[str, Wall]
+    passed: frozenset[str]
+    quiet: Mapping[str, tuple[str, ...]]
+    template: Sequence[TemplateChange]
+    edited: frozenset[str]
+    """Pages on which the template was edited."""
+    wall_words: Mapping[str, int]
+    clock_lines: Sequence[LineKey]
+
+
+def say_across_pages(pages: Mapping[str, FilteredPage], compared: int) -> AcrossPages:
+    """It takes a time that grows with all lines of all pages, so a judge runs it."""
+    return _said(*filter_across_pages(pages, compared))
+
+
+def say_one_by_one(pages: Mapping[str, FilteredPage]) -> AcrossPages:
+    """The same, if that would take too long: each page is told as it is."""
+    return _said(pages, Collapsed(_edits_of(pages), [], frozenset()))
+
+
+def _said(filtered: Mapping[str, FilteredPage], found: Collapsed) -> AcrossPages:
     walls = {url: page.wall for url, page in filtered.items() if page.wall}
     quiet = {
         url: tuple(dict.fromkeys(filtered[url].rules + ((TEMPLATE,) if filtered[url].edits else ())))
@@ -156,18 +224,55 @@ def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> Filte
         if not left
     }
     passed = frozenset(url for url, page in filtered.items() if page.wall and page.passed)
-    changed = _without_noise(changes, set(quiet), set(walls))
-    ran = {key for url in changed.changed if url in filtered for edit in filtered[url].ran if (key := clock_key(edit))}
+    told = (page for url, page in filtered.items() if url not in quiet and url not in walls)
+    ran = {key for page in told for edit in page.ran if (key := clock_key(edit))}
     words = {url: texts.sides[1].words for url in walls if url not in passed and (texts := filtered[url].texts)}
+    few = dict(sorted(words.items())[: new_walls.MOST_WALLS])
+    return AcrossPages(walls, passed, quiet, found.template, found.edited, few, sorted(ran)[:MOST_CLOCKS])
+
+
+def lines_to_ask_for(pages: Mapping[str, FilteredPage], compared: int) -> dict[LineKey, list[str]]:
+    """Lines of which all pages together cannot tell whether they run with the clock, and pages to ask."""
+    return lines_to_confirm(filter_across_pages(pages, compared)[0])
+
+
+def without_sure_lines(pages: Mapping[str, FilteredPage], sure: set[LineKey]) -> dict[str, FilteredPage]:
+    """Those of the pages that are others without these lines."""
+    found = {url: without_lines(page, sure) for url, page in pages.items()}
+    return {url: page for url, page in found.items() if page is not pages[url]}
+
+
+def only_template_left(
+    pages: Mapping[str, FilteredPage], compared: int, urls: Collection[str]
+) -> dict[str, tuple[BlockEdit, ...]]:
+    """Those of these pages on which nothing else was edited, with the edits of the template."""
+    shown, collapsed = filter_across_pages(pages, compared)
+    return {url: shown[url].edits for url in urls if collapsed.left.get(url) == ()}
+
+
+def filter_changes(changes: Changes, pages: Mapping[str, FilteredPage]) -> FilteredChanges:
+    """Changes without noise. `pages` has the changed pages after the noise rules.
+
+    A changed page that is not among them stays changed: its content could not be read again.
+    """
+    return filtered_by(changes, say_across_pages(pages, compared_in(changes)))
+
+
+def compared_in(changes: Changes) -> int:
+    """How many pages both crawls have."""
+    return len(changes.changed) + len(changes.unchanged)
+
+
+def filtered_by(changes: Changes, said: AcrossPages) -> FilteredChanges:
     return FilteredChanges(
-        changed,
-        quiet,
-        walls,
-        found.template,
-        found.edited,
-        passed,
-        wall_words=dict(sorted(words.items())[: new_walls.MOST_WALLS]),
-        clock_lines=sorted(ran)[:MOST_CLOCKS],
+        _without_noise(changes, set(said.quiet), set(said.walls)),
+        said.quiet,
+        said.walls,
+        said.template,
+        said.edited,
+        said.passed,
+        wall_words=said.wall_words,
+        clock_lines=said.clock_lines,
     )
 
 

@@ -35,14 +35,30 @@ def left_out_places(pages: Iterable[FilteredPage], rules: RuleSet) -> tuple[Left
 
 def left_out_sentence(places: Iterable[Mapping[str, Any]], names: int = 5) -> str:
     """What to say of them; nothing if there are none."""
-    found = list(places)
+    found = _by_place(places)
     if not found:
         return ""
-    named = ", ".join(map(_named, found[:names]))
+    named = ", ".join(_named(*some) for some in found[:names])
     more = f" and {len(found) - names:,} more" if len(found) > names else ""
     return f"Not compared, because it changes by itself at every visit: {named}{more}. An edit there is not told."
 
 
-def _named(one: Mapping[str, Any]) -> str:
+def _by_place(places: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Rules of single pages for the numbers at one place are said at once: there may be one for each page."""
+    found: list[list[Mapping[str, Any]]] = []
+    of_numbers: dict[str, list[Mapping[str, Any]]] = {}
+    for one in places:
+        if one.get("values") and one["place"] in of_numbers:
+            of_numbers[one["place"]].append(one)
+            continue
+        found.append([one])
+        if one.get("values"):
+            of_numbers[one["place"]] = found[-1]
+    return found
+
+
+def _named(one: Mapping[str, Any], *others: Mapping[str, Any]) -> str:
     what = f"numbers at {one['place']}" if one.get("values") else one["place"]
+    if others:
+        return f"{what} ({len(others) + 1:,} rules)"
     return f"{what} ({one['pages']:,} page{'' if one['pages'] == 1 else 's'})"

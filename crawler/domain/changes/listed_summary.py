@@ -39,6 +39,7 @@ UNLISTED = (
     "changed_pages",
     "barrier_urls",
     "behind_walls",
+    "failed_parts",
     "further_back",
     "only_walls",
     "told_meanwhile",

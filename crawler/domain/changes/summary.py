@@ -106,7 +106,10 @@ class WalledPage(_Value):
 class WallNote(_Value):
     """How many pages are behind one wall: nobody can tell whether they changed."""
 
-    kind: str = Field(description="As in `walls`, or redirect: all of them lead to one place")
+    kind: str = Field(
+        description="As in `walls`; redirect: all of them lead to one place; "
+        "part: they show one line in place of a part of their own, which is not compared for two crawls"
+    )
     pages: int
     target: str | None = Field(None, description="Where a redirect leads")
     example_urls: tuple[str, ...] = ()

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+PART = "part"
+"""The kind of note about a part that may have failed, in the midst of pages that are compared."""
 _MOST_NAMED = 5
 _STANDING = {
     "error": "an error in place of what was there",
@@ -18,6 +20,9 @@ def wall_sentences(notes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for note in notes:
         if note["kind"] == "redirect":
             yield f"{_pages(note['pages'], 'leads', 'lead')} to {note['target']} for the time being: not compared."
+        elif note["kind"] == PART:
+            shown = _pages(note["pages"], "shows", "show")
+            yield f"{shown} the same line in place of a part that may have failed: that part is not compared."
         else:
             shown = _STANDING.get(note["kind"], "something else")
             yield f"{_pages(note['pages'], 'shows', 'show')} {shown}: not compared."

@@ -23,7 +23,7 @@ from crawler.domain.diffs.soft_not_found import is_not_found
 from crawler.domain.diffs.walls import wall_between
 from crawler.domain.noise.clock_lines import Moves, moves
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.earlier_values import moved_before
+from crawler.domain.noise.earlier_values import Earlier, moved_before
 from crawler.domain.noise.learning import learn
 from crawler.domain.noise.page_noise import NO_RULES, FilteredPage, apply_noise_rules
 from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair, PageSide
@@ -50,13 +50,30 @@ def weigh_moves(pair: PagePair, rules: RuleSet) -> Moves:
         return {}
 
 
-def moved_since(known: tuple[FilteredPage, PagePair], rules: RuleSet) -> Moves:
+class Suspected(NamedTuple):
+    """A page with lines that may run with the clock, and its version that was asked before, which did not tell."""
+
+    page: FilteredPage
+    nearer: PageSide | None = None
+
+
+def moved_since(known: tuple[Suspected, PagePair], rules: RuleSet) -> Moves:
     """How the suspected lines of a page had moved since the earlier version of this pair."""
-    page, pair = known
+    (page, nearer), pair = known
+    on_page = rules.on(pair.url)
     try:
-        return moved_before(page, pair.old.blocks(rules.on(pair.url)), pair.old.fetched_at)
+        between = Earlier(nearer.blocks(on_page), nearer.fetched_at) if nearer else None
+        return moved_before(page, pair.old.blocks(on_page), pair.old.fetched_at, between)
     except UnparsablePage:
         return {}
+
+
+def places_of(page: PageOfCrawl, rules: RuleSet) -> set[str]:
+    """The places where a page says something."""
+    try:
+        return set(page.side.blocks(rules.on(page.url)).places)
+    except UnparsablePage:
+        return set()
 
 
 def wall_texts(pages: Iterable[PageOfCrawl], words: Mapping[str, int], rules: RuleSet) -> list[WallText]:

@@ -28,6 +28,14 @@ def cut_words(crawl: CrawlJob) -> str | None:
     return f"More URLs were found than a crawl of at most {most} pages keeps: {kept} are listed, the others not"
 
 
+def part_words(crawl: CrawlJob) -> str | None:
+    """That not all of some pages was read. A sentence without its end."""
+    many = crawl.stats.get("read_in_part", 0)
+    if not many:
+        return None
+    return f"On {many:,} page{'' if many == 1 else 's'} a table or list is longer than what is read of one"
+
+
 def query_words(crawl: CrawlJob) -> str | None:
     """What was found out about query parameters. A sentence without its end."""
     found = crawl.stats.get("query_params", ())

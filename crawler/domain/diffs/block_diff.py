@@ -1,10 +1,11 @@
 """Which blocks of a page went, came or took another's place. How lines are matched: `line_diff.py`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from crawler.domain.diffs.line_diff import line_hunks
+from crawler.domain.diffs.line_diff import Hunk, line_hunks
+from crawler.domain.diffs.moved_cells import moved_cells
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 
 MOST_MATCHED = 1_000
@@ -24,11 +25,26 @@ class BlockEdit(NamedTuple):
 def diff_blocks(old: PageBlocks, new: PageBlocks, reads: Callable[[str], str] | None = None) -> list[BlockEdit]:
     """`reads`: how a line reads without what moves by itself. Lines that read alike, in one order, are one line."""
     edits: list[BlockEdit] = []
-    for removed, added in line_hunks(old.lines, new.lines):
+    hunks = line_hunks(old.lines, new.lines)
+    for removed, added in hunks:
         sides = [old.block(at) for at in removed], [new.block(at) for at in added]
         is_mixed = len(removed) * len(added) > 1 and len(removed) + len(added) <= MOST_MATCHED
         edits += _matched(*sides, reads) if reads and is_mixed else paired(*sides)
+    for was, came in moved_cells(old, new, _same(hunks, len(old))):
+        edits += [
+            BlockEdit(was, None),
+            BlockEdit(None, came),
+        ]  # as a pair, columns of dates would be moments that moved
     return edits
+
+
+def _same(hunks: Iterable[Hunk], length: int) -> Iterator[tuple[int, int]]:
+    """The lines that are in no hunk."""
+    at = by = 0
+    for removed, added in (*hunks, ([length], [])):
+        end = removed[0] if removed else added[0] - by
+        yield from ((one, one + by) for one in range(at, end))
+        at, by = end + len(removed), by + len(added) - len(removed)
 
 
 def _matched(removed: list[Block], added: list[Block], reads: Callable[[str], str]) -> list[BlockEdit]:

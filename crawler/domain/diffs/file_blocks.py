@@ -62,4 +62,4 @@ def stored_blocks(
         return FileBlocks(file_lines(kind, body, content_type))
     if pdf is None or not pdf.text:
         raise NoLines(pdf.problem if pdf else _BYTES_ONLY)
-    return FileBlocks(pdf_lines(pdf.text))
+    return FileBlocks(pdf_lines(pdf.text, pdf.pictures))

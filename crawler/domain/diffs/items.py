@@ -15,6 +15,7 @@ _MOST_ITEMS = 4
 _ENTRIES = tag_ids("tr li article")
 # They hold a line, and are told apart by what they stand in.
 _PARTS = tag_ids("td th p h1 h2 h3 h4 h5 h6 a b em i label small span strong time thead tbody tfoot")
+_CELLS = tag_ids("td th thead tbody tfoot dt dd")
 _IN_TABLES = tag_ids("td th tr thead tbody tfoot li dt dd")
 _TERMS = tag_ids("dt dd")
 _HEADINGS = tag_ids("h2 h3 h4 h5 h6")
@@ -32,6 +33,7 @@ class Items:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Item, ...]] = {}
+        self._entries: dict[int, LexborNode | None] = {}
         self._kinds: dict[int, Counter[tuple[int, str]]] = {}
         """How many elements of a tag, and of a tag and class, stand in an element."""
 
@@ -47,6 +49,27 @@ class Items:
             found = (*filter(None, (self._item(one), self._below_heading(one))), *found)[:_MOST_ITEMS]
             self._known[one.mem_id] = found
         return found
+
+    def entry_of(self, node: LexborNode) -> LexborNode | None:
+        """The innermost row, list entry, card or line beside others like it; None where a line stands alone."""
+        passed: list[int] = []
+        above = node.parent
+        while above is not None and above.tag not in _TOP and above.mem_id not in self._entries:
+            passed.append(above.mem_id)
+            if self._item(above) is not None or self._is_one_of_several(above):
+                self._entries[above.mem_id] = above
+                break
+            above = above.parent
+        found = self._entries.get(above.mem_id) if above is not None else None
+        self._entries.update(dict.fromkeys(passed, found))
+        return found
+
+    def _is_one_of_several(self, node: LexborNode) -> bool:
+        """Whether paragraphs, labels and the like stand there below each other."""
+        if node.tag_id in _CELLS or node.parent is None:
+            return False
+        kinds = self._kinds_in(node.parent)
+        return max(kinds[node.tag_id, name] for name in _classes(node)) > 1
 
     def _item(self, node: LexborNode) -> Item | None:
         if node.tag_id in _PARTS:

@@ -7,7 +7,7 @@ what sites change without anybody noticing: where in the page it stands, and end
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,13 +16,16 @@ from typing import NamedTuple, final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.diffs.items import Item, Items
-from crawler.domain.diffs.table_cells import Columns, Rows
+from crawler.domain.diffs.stated_moments import Stated, stated_moments
+from crawler.domain.diffs.table_cells import NO_ROLES, Cell, Columns, RoleTables, Rows
+from crawler.domain.pages.cell_gaps import cell_gaps, may_have_gaps
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
 from crawler.domain.pages.named_parts import NamedParts
 from crawler.domain.pages.nodes import parse, sort_nodes
+from crawler.domain.pages.table_roles import may_have_roles, role_rows
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
 from crawler.domain.pages.text import unwrap_inline
 
@@ -64,6 +67,10 @@ class Block:
     """What the first cell of its row says, if that is another."""
     table: str = field(default="", compare=False)
     """What the table is called that it stands in."""
+    stated: str = field(default="", compare=False)
+    """The moment that its element states, if that says nothing else."""
+    among: str = field(default="", compare=False)
+    """The place of what holds it, or its row, list entry or card, beside others; nothing if it stands alone."""
 
 
 class PageBlocks:
@@ -80,16 +87,23 @@ class PageBlocks:
         left_out: Sequence[str] = (),
         *,
         password_fields: int = 0,
+        stated: Stated | None = None,
+        gaps: Sequence[str] = (),
+        roles: RoleTables = NO_ROLES,
     ) -> None:
         self.left_out = left_out
         """Selectors that named something on this page."""
         self.password_fields = password_fields
+        self.cell_gaps = gaps
+        """Which cells of its tables are empty, row by row: `pages/cell_gaps.py`."""
         self.only_found: Sequence[str] = ()
         """Those of the selectors for the parts that count that named something."""
+        self._stated = stated or {}
         self._head = head
         self._nodes = nodes
         self._places = _Places()
-        self._columns = Columns()
+        self._roles = roles
+        self._columns = Columns(roles)
         self._items = Items()
         self._blocks: dict[int, Block] = {}
         self.lines: list[str] = [block.text for block in head] + list(lines)
@@ -107,12 +121,33 @@ class PageBlocks:
         if at < len(self._head):
             return self._head[at]
         node = self._nodes[at - len(self._head)]
-        return Block(self._places.of(node), self.lines[at], *self._columns.of(node))
+        text = self.lines[at]
+        stated = self._stated.get((node.parent.mem_id, text), "") if self._stated and node.parent else ""
+        entry = self._items.entry_of(node)
+        among = self._places.of(entry) if entry is not None else ""
+        return Block(self._places.of(node), text, *self._columns.of(node), stated=stated, among=among)
 
     def items(self, at: int) -> tuple[Item, ...]:
         """The rows, list entries and cards that a block is a part of, the innermost first."""
         first = len(self._head)
         return self._items.of(self._nodes[at - first]) if at >= first else ()
+
+    def rows(self) -> Iterator[range]:
+        """The lines of each row of a table. One that holds a table, too, may come in parts."""
+        starts = self._row_starts
+        first = 0
+        for at in range(1, len(starts) + 1):
+            if at == len(starts) or starts[at] is None or starts[at] != starts[first]:
+                if starts[first] is not None:
+                    yield range(first, at)
+                first = at
+
+    def cell(self, at: int) -> Cell:
+        """Where a line stands in its row of a table."""
+        return self._columns.in_table(self._nodes[at - len(self._head)])
+
+    def row_width(self, at: int) -> int:
+        return self._columns.width(self._nodes[at - len(self._head)])
 
     def row_start(self, at: int) -> int | None:
         """The first block of the row of a table that a block stands in; None when in none."""
@@ -120,7 +155,7 @@ class PageBlocks:
 
     @cached_property
     def _row_starts(self) -> list[int | None]:
-        rows = Rows()
+        rows = Rows(self._roles)
         found: list[int | None] = [None] * len(self._head)
         last: int | None = None
         for at, node in enumerate(self._nodes, len(self._head)):
@@ -132,6 +167,17 @@ class PageBlocks:
             last = row
         return found
 
+    @cached_property
+    def tables(self) -> list[list[list[int]]]:
+        """The tables of the page, in their order: which blocks stand in each of their rows."""
+        rows = Rows(self._roles)
+        found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for at, node in enumerate(self._nodes, len(self._head)):
+            row = rows.of(node)
+            if row is not None:
+                found[rows.tables[row]][row].append(at)
+        return [list(table.values()) for table in found.values()]
+
     @property
     def asks_password(self) -> bool:
         return self.password_fields > 0
@@ -139,10 +185,24 @@ class PageBlocks:
     def without(self, places: Container[str]) -> "PageBlocks":
         """The page without the blocks at these places."""
         first = len(self._head)
-        kept = [at for at in range(first, len(self)) if self.block(at).place not in places]
+        return self.without_lines({at for at in range(first, len(self)) if self.block(at).place in places})
+
+    def without_lines(self, numbers: Container[int]) -> "PageBlocks":
+        """The page without these blocks. The others keep what is known of them, such as their columns."""
+        first = len(self._head)
+        kept = [at for at in range(first, len(self)) if at not in numbers]
         nodes = [self._nodes[at - first] for at in kept]
         lines = [self.lines[at] for at in kept]
-        return PageBlocks(self._head, lines, nodes, self.left_out, password_fields=self.password_fields)
+        return PageBlocks(
+            self._head,
+            lines,
+            nodes,
+            self.left_out,
+            password_fields=self.password_fields,
+            stated=self._stated,
+            gaps=self.cell_gaps,
+            roles=self._roles,
+        )
 
     def texts_at(self, places: Iterable[str]) -> "Counter[Block]":
         return Counter(self.block(at) for at in sorted(at for place in places for at in self.at(place)))
@@ -198,6 +258,7 @@ def read_blocks(
     left_out = _left_out(tree, removed)
     _drop_others(tree, chosen)
     password_fields = len(tree.css(_SECRET_FIELD))
+    stated = stated_moments(tree)
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
     nodes.inline = _without_boxes(nodes.inline)
@@ -214,7 +275,11 @@ def read_blocks(
             lines += found
             places += [node] * len(found)
     blocks = _head_blocks(head.title, head.description)
-    page = PageBlocks(blocks, lines, places, left_out, password_fields=password_fields)
+    gaps = cell_gaps(nodes.body) if may_have_gaps(markup) else []
+    roles = RoleTables(role_rows(nodes.body)) if may_have_roles(markup) else NO_ROLES
+    page = PageBlocks(
+        blocks, lines, places, left_out, password_fields=password_fields, stated=stated, gaps=gaps, roles=roles
+    )
     page.only_found = chosen.selectors
     return page
 

@@ -20,6 +20,7 @@ MOST_LINES = 60
 MOST_KEPT = 1000
 _OF_REQUEST = re.compile(r"/\S+|\b\w*\d[\w:.-]*")
 _WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 _BLANKS = re.compile(r"[#\s]+")
 
 
@@ -66,8 +67,21 @@ def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     both = set(old.lines) & set(new.lines)
     kept = array("q")
     for line in islice((line for line in dict.fromkeys(new.lines) if line in both), MOST_KEPT):
-        kept.extend((_number(line), _words(line)))
+        kept.extend((line_hash(line), _words(line)))
     return Replaced((_own_lines(old, new, both), _own_lines(new, old, both)), kept, old.title == new.title)
+
+
+class Said(NamedTuple):
+    """A line without what each page or request has of its own: numbers, paths, the words of the title."""
+
+    line: str
+    words: int
+    """How many of its words are none of these."""
+
+
+def said_in(line: str, title: str) -> Said:
+    masked = _masked(line, set(_WORD.findall(title.lower())))
+    return Said(masked, len(_LETTERS.findall(masked)))
 
 
 class SaidLines(NamedTuple):
@@ -99,8 +113,8 @@ def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:
         return OwnLines(page.digest(), words, asks_password=asks_password, replaces_file=replaces_file)
     named = set(_WORD.findall(other.title.lower()))
     lines = {_masked(line, named): line for line in own}
-    hashed = tuple((_number(masked), _words(line)) for masked, line in lines.items())
-    whole = tuple(_number(_masked(line, set())) for line in lines.values())
+    hashed = tuple((line_hash(masked), _words(line)) for masked, line in lines.items())
+    whole = tuple(line_hash(_masked(line, set())) for line in lines.values())
     asks = asks_password or asks_who(page, other)
     return OwnLines(page.digest(), words, hashed, whole, asks, asks_password, replaces_file)
 
@@ -110,7 +124,7 @@ def _masked(line: str, named: set[str]) -> str:
     return _BLANKS.sub(" ", _WORD.sub(lambda word: "#" if word[0] in named else word[0], text))
 
 
-def _number(line: str) -> int:
+def line_hash(line: str) -> int:
     """A hash of a line that is the same in every process."""
     return int.from_bytes(blake2b(line.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 

@@ -1,12 +1,14 @@
 """Where a line stands in a table, or in rows like one: its row, its column, and what names them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
+from types import MappingProxyType
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from crawler.domain.pages.table_roles import HEADING_ROLE, TABLE_ROLES, role_of
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
 
 _MOST_LEVELS = 5
@@ -26,20 +28,71 @@ FARTHEST = 40
 _DIGITS = re.compile(r"\d+")
 
 
+class RoleTables:
+    """Rows and cells of tables that are no tables by their tags."""
+
+    def __init__(self, rows: Mapping[int, Sequence[LexborNode]] = MappingProxyType({})) -> None:
+        self._rows = rows
+        self._cells = {cell.mem_id for cells in rows.values() for cell in cells}
+
+    def is_row(self, node: LexborNode) -> bool:
+        return node.tag_id in _ROWS or node.mem_id in self._rows
+
+    def is_cell(self, node: LexborNode) -> bool:
+        if node.tag_id in _CELLS and node.parent is not None and node.parent.tag_id in _ROWS:
+            return True
+        return node.mem_id in self._cells
+
+    def cells(self, row: LexborNode) -> Iterable[LexborNode]:
+        return self._rows.get(row.mem_id) or row.iter()
+
+    def table_of(self, row: LexborNode) -> LexborNode | None:
+        """What a row stands in, with others."""
+        table = row.parent
+        if row.mem_id in self._rows:
+            for _ in range(FARTHEST):
+                if table is None or role_of(table) in TABLE_ROLES:
+                    return table or row.parent
+                table = table.parent
+            return row.parent
+        while table is not None and table.tag_id in _ROW_GROUPS:
+            table = table.parent
+        return table
+
+    def head_of(self, table: LexborNode) -> list[LexborNode]:
+        """The cells of its first row, if all are headings."""
+        if self._rows and role_of(table) in TABLE_ROLES:
+            rows = (self._rows.get(row.mem_id, ()) for row in table.css("[role=row i]")[:FARTHEST])
+            cells = list(next(filter(None, rows), ()))
+            return cells if len(cells) > 1 and all(role_of(cell) == HEADING_ROLE for cell in cells) else []
+        head = table.css_first("tr")
+        cells = list(head.iter()) if head is not None else []
+        return cells if len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells) else []
+
+
+NO_ROLES = RoleTables()
+
+
 class Rows:
     """Which row of a table each element stands in."""
 
-    def __init__(self) -> None:
+    def __init__(self, roles: RoleTables = NO_ROLES) -> None:
+        self._roles = roles
         self._known: dict[int | None, int | None] = {}
+        self.tables: dict[int, int] = {}
+        """Which table each of these rows stands in."""
 
     def of(self, node: LexborNode) -> int | None:
         passed: list[int] = []
         above = node.parent
-        while above is not None and above.tag_id not in _ROWS and above.mem_id not in self._known:
+        is_row, known = self._roles.is_row, self._known
+        while above is not None and not is_row(above) and above.mem_id not in known:
             passed.append(above.mem_id)
             above = above.parent
         number = above.mem_id if above is not None else None
         row = self._known.get(number, number)
+        if above is not None and row is not None and row not in self.tables:
+            self.tables[row] = table.mem_id if (table := self._roles.table_of(above)) is not None else row
         self._known.update(dict.fromkeys(passed, row))
         return row
 
@@ -57,11 +110,13 @@ _NO_CELL = Cell()
 class Columns:
     """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, roles: RoleTables = NO_ROLES) -> None:
+        self._roles = roles
         self._sizes: dict[int, int] = {}
         self._widths: dict[int, int] = {}
         self._rows: dict[int, dict[int, Cell]] = {}
         """The cells of each row; of what is no row none."""
+        self._in_tables: dict[int, dict[int, Cell]] = {}
         self._headings: dict[int, list[str]] = {}
         """The headings of each table."""
         self._tables: dict[int, str] = {}
@@ -80,6 +135,25 @@ class Columns:
             cell, row = row, row.parent
         return _NO_CELL
 
+    def in_table(self, node: LexborNode) -> Cell:
+        """Of a line in a row of a table, whatever the rows beside it are."""
+        cell, is_cell = node.parent, self._roles.is_cell
+        while cell is not None and not is_cell(cell):
+            cell = cell.parent
+        if cell is None or cell.parent is None:
+            return _NO_CELL
+        row = cell.parent
+        if row.mem_id not in self._in_tables:
+            self._in_tables[row.mem_id] = dict(self._named_cells(row))
+        return self._in_tables[row.mem_id].get(cell.mem_id, _NO_CELL)
+
+    def width(self, node: LexborNode) -> int:
+        """Of the row of a table that a line stands in."""
+        row, is_row = node.parent, self._roles.is_row
+        while row is not None and not is_row(row):
+            row = row.parent
+        return self._width(row) if row is not None else 0
+
     def _cells(self, row: LexborNode) -> dict[int, Cell]:
         if row.mem_id not in self._rows:
             alike = any(one.tag_id == row.tag_id and self._width(one) == self._width(row) for one in _neighbours(row))
@@ -87,7 +161,7 @@ class Columns:
         return self._rows[row.mem_id]
 
     def _is_below_headings(self, row: LexborNode) -> bool:
-        return row.tag_id in _ROWS and len(self._headings_of(row)) == self._width(row)
+        return self._roles.is_row(row) and len(self._headings_of(row)) == self._width(row)
 
     def _term(self, cell: LexborNode, terms: LexborNode) -> Cell:
         """A term and what is said of it are a row, too."""
@@ -105,31 +179,28 @@ class Columns:
         return self._tables[table.mem_id]
 
     def _named_cells(self, row: LexborNode) -> Iterator[tuple[int, Cell]]:
-        headings = self._headings_of(row) if row.tag_id in _ROWS else []
-        table = self._table(_table_of(row))
+        headings = self._headings_of(row) if self._roles.is_row(row) else []
+        table = self._table(self._roles.table_of(row))
         first = ""
         at = 0
-        for cell in row.iter():
+        for cell in self._roles.cells(row):
             first = first if at else _said(cell)
             yield cell.mem_id, Cell(at, headings[at] if at < len(headings) else "", first if at else "", table)
             at += _span(cell)
 
     def _headings_of(self, row: LexborNode) -> list[str]:
         """What the first row of a table says, if all its cells are headings."""
-        table = _table_of(row)
+        table = self._roles.table_of(row)
         if table is None:
             return []
         if table.mem_id not in self._headings:
-            head = table.css_first("tr")
-            cells = list(head.iter()) if head is not None else []
-            is_head = len(cells) > 1 and all(cell.tag_id in _HEADINGS for cell in cells)
-            self._headings[table.mem_id] = list(islice(_spread(cells), _WIDEST)) if is_head else []
+            self._headings[table.mem_id] = list(islice(_spread(self._roles.head_of(table)), _WIDEST))
         return self._headings[table.mem_id]
 
     def _width(self, row: LexborNode) -> int:
         """How many columns a row takes."""
         if row.mem_id not in self._widths:
-            self._widths[row.mem_id] = sum(map(_span, row.iter()))
+            self._widths[row.mem_id] = sum(map(_span, self._roles.cells(row)))
         return self._widths[row.mem_id]
 
     def _size(self, node: LexborNode) -> int:
@@ -147,14 +218,6 @@ def term_of(node: LexborNode) -> LexborNode:
         elif term is not None:
             break
     return term or node
-
-
-def _table_of(row: LexborNode) -> LexborNode | None:
-    """What a row stands in, with others."""
-    table = row.parent
-    while table is not None and table.tag_id in _ROW_GROUPS:
-        table = table.parent
-    return table
 
 
 def _name_of_table(table: LexborNode) -> str:

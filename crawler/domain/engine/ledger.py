@@ -25,6 +25,8 @@ UNFED = "unfed"
 """In the same record: paths of its site that gave the page no data, though it was shown."""
 MISSED = "missed"
 """In the same record: in so many crawls in a row it was not compared because it got no data and says less."""
+IN_PART = "in_part"
+"""In the same record: a table or list on the page goes on behind what was read of it."""
 BARE_WORDS = 10
 """A shell with fewer words says nothing by itself."""
 

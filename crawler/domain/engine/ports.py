@@ -178,6 +178,14 @@ class Frontier(Protocol):
     def acquire_reconcile(self, seconds: float) -> bool:
         """True once in so many seconds, over all processes."""
 
+    def release_reconcile(self) -> None:
+        """Let the next one reconcile at once."""
+
+    def reconcile_place(self) -> UUID | None:
+        """The last open crawl that was looked after, if a look stopped there before it came to all."""
+
+    def keep_reconcile_place(self, crawl_id: UUID | None) -> None: ...
+
     def acquire_task(self, task: str, seconds: float) -> bool: ...
 
     def acquire_wake(self, lane: Lane, seconds: float) -> bool:
@@ -196,9 +204,12 @@ class CrawlStore(Protocol):
 
     def has_credentials(self, project_id: UUID) -> bool: ...
 
-    def open_crawls(self) -> list[CrawlJob]: ...
+    def open_crawls(self, after: UUID | None = None, limit: int | None = None) -> list[CrawlJob]:
+        """Those that have not ended, by their ids."""
 
-    def take_half_ended(self) -> list[CrawlJob]:
+    def open_crawl_ids(self) -> list[UUID]: ...
+
+    def take_half_ended(self, most: int) -> list[CrawlJob]:
         """Crawls that ended and were not compared since: the process that ended them may have died."""
 
     def change_crawl(self, old: CrawlJob, new: CrawlJob) -> CrawlJob: ...

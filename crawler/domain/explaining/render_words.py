@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.domain.crawls.crawl import CrawlJob
-from crawler.domain.engine.ledger import RENDERED
+from crawler.domain.engine.ledger import IN_PART, RENDERED
 from crawler.domain.explaining.url_explanation import LedgerUrl, StoredPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.signals import FAILED, LIGHT, Decision, Signal, decide_crawl, failed_words
@@ -17,7 +17,8 @@ def rendering_words(row: LedgerUrl, crawl: CrawlJob, stored: StoredPage | None) 
     record = row.rendering or {}
     own = Decision.from_record(record) if "render" in record else None
     words = _how(row, crawl, own, rendered=stored.crawl_method == RENDERED)
-    return words + _comparison(record.get("compared"))
+    part = "; a table or list on it is longer than what is read of one" if record.get(IN_PART) else ""
+    return words + _comparison(record.get("compared")) + part
 
 
 def _how(row: LedgerUrl, crawl: CrawlJob, own: Decision | None, *, rendered: bool) -> str:

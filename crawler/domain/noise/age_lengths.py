@@ -3,11 +3,14 @@
 import re
 from datetime import timedelta
 
+from crawler.domain.word_tries import LETTER, one_of
+
 _PART = r"(?:\d{1,2}/\d{1,2}|[¼½¾⅓⅔])"
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 COUNT = (
-    rf"(?:\d+(?:[.,]\d{{1,2}})?(?:\s?[¼½¾⅓⅔]|\s\d{{1,2}}/\d{{1,2}})?|{_PART}(?:\s(?:of\s)?an?)?|half(?:\san?)?"
-    rf"|(?:(?:a|three)\s)?quarters?\sof\san?|a\scouple\sof|an?|(?:{'|'.join(_WORDS)})(?:\sand\sa\s(?:half|quarter))?)"
+    rf"(?:\d+(?:[.,]\d{{1,2}})?(?:\s?[¼½¾⅓⅔]|\s\d{{1,2}}/\d{{1,2}})?|{_PART}(?:\s(?:of\s)?an?)?"
+    rf"|{LETTER}(?:half(?:\san?)?"
+    rf"|(?:(?:a|three)\s)?quarters?\sof\san?|a\scouple\sof|an?|{one_of(_WORDS)}(?:\sand\sa\s(?:half|quarter))?))"
 )
 """How many of a unit there are."""
 _SECOND, _MINUTE = timedelta(seconds=1), timedelta(minutes=1)

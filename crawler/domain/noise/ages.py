@@ -1,24 +1,26 @@
 """Ages (`3 days ago`): when it was that they speak of, as closely as they say it."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import COUNT, length_of, unit_of
-from crawler.domain.noise.moments import DATE, LONGEST, dates_in, times_in
+from crawler.domain.noise.moments import DATE, LONGEST, YEAR, dates_in, times_in
+from crawler.domain.word_tries import LETTER
 
-_UNIT = r"(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
+_UNIT = rf"{LETTER}(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|mo|mos|months?|y|yrs?|years?)"
 _COUNTED = rf"(?:{COUNT}\s?)?{_UNIT}(?:\sand\sa\s(?:half|quarter))?"
-_ABOUT = r"(?:(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|some|several)\s)?"
-_ONE = r"(?:\d+|eine[mr]|une?|una?|um|uma|een|en|ett|et|jeden|jedną)"
+_ABOUT = rf"(?:{LETTER}(?:about|around|over|almost|nearly|less\sthan|more\sthan|a\sfew|some|several)\s)?"
+_ONE = rf"(?:\d+|{LETTER}(?:eine[mr]|une?|una?|um|uma|een|en|ett|et|jeden|jedną))"
 _AFTER = "fa|geleden|temu|назад|önce|sedan|siden|sitten"
 AGE = (
-    r"(?:(?:just|right)\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year)"
+    rf"(?:{LETTER}(?:(?:just|right)\snow|(?:a\s)?moments?\sago|yesterday|(?<=[a-z,]\s)today(?!:|'|\sis\b)|last\s(?:night|week|month|year))"
     rf"|{_ABOUT}(?:{COUNT}\s?{_UNIT},?\s(?:and\s)?)?{_COUNTED}\sago"
-    rf"|(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
+    rf"|{LETTER}(?:vor|il\sy\sa|hace)\s{_ONE}\s\w+|há\s{_ONE}\s(?:seg|min|hora|dia|seman|mes|mês|ano)\w*"
     rf"|(?:(?:för|for)\s)?{_ONE}\s[^\W\d_]+\.?\s(?:{_AFTER})"
-    r"|\d+\s?(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|週間|週|周|か月|ヶ月|个月|個月|年|초|분|시간|일|주|개월|년)\s?(?:前|전))"
+    rf"|\d+\s?{LETTER}(?:秒|分钟|分鐘|分|小时|小時|時間|日|天|週間|週|周|か月|ヶ月|个月|個月|年|초|분|시간|일|주|개월|년)\s?(?:前|전))"
 )
 _SHORTEST_END = 3
 GLUED = "|".join(rf"(?<=\s{word})" for word in ("ago", "now", *_AFTER.split("|")) if len(word) >= _SHORTEST_END)
@@ -41,6 +43,7 @@ _WEEK = (
 )
 _A_WEEKDAY = re.compile(rf"(?:{'|'.join(sorted('|'.join(_WEEK).split('|'), key=len, reverse=True))})\b").match
 _DATED = late(rf"(?:{DATE})\Z", re.IGNORECASE)
+_WITHOUT_YEAR = re.compile(YEAR, re.IGNORECASE)
 _YEAR = timedelta(days=365)
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _NAMED = (
@@ -103,6 +106,13 @@ def same_day(old: str, old_at: datetime, new: str) -> bool:
         known = {day for day in week if day.weekday() == name}
     days = set(dates_in(new)) if told is None else {day for day in week if day.weekday() == told}
     return bool(known & days)
+
+
+def gained_year(old: str, new: str, years: Iterable[int]) -> bool:
+    """Whether a date without a year got one of these, and nothing else changed: sites leave out the year it is."""
+    if dates_in(old) or _WITHOUT_YEAR.sub("", new, count=1).replace(",", "") != old.replace(",", ""):
+        return False
+    return any(dates_in(old, {year}) == dates_in(new) != [] for year in years)
 
 
 def _other_times(old: str, new: str) -> bool:

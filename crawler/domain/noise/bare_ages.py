@@ -7,7 +7,7 @@ the time that went by, and so must all others like it that stand at the same pla
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
@@ -16,13 +16,14 @@ from crawler.domain.diffs.line_diff import line_hunks
 from crawler.domain.diffs.page_blocks import PageBlocks
 from crawler.domain.late_pattern import late
 from crawler.domain.noise.age_lengths import length_of
-from crawler.domain.noise.ages import bare_span, is_bare_age, is_bare_date, went_back
+from crawler.domain.noise.ages import Span, bare_span, is_bare_age, is_bare_date, went_back
 from crawler.domain.noise.clocks import ZONES, Moments
-from crawler.domain.noise.moments import DATE, TIME, dates_in
+from crawler.domain.noise.moments import DATE, TIME, dates_in, read_moment
 
 FEWEST = 3
 """Ages of one place that must have moved by the time that went by."""
 _LONGEST = 200
+_DAY, _SLACK = timedelta(days=1), timedelta(minutes=1)
 _ABOUT_ONE = 0.9
 _SEPARATORS = re.compile(r"[·|•]|\s[–—]\s")
 # Of each language: today, and the same day one day later.
@@ -34,7 +35,7 @@ _DAYS = (
 )  # fmt: skip
 _EAST = frozenset("今本昨오어")
 _MOMENT = late(rf"{DATE}|{TIME}", re.IGNORECASE)
-_WORD = re.compile(r"\w")
+_WORD, _WORDS = re.compile(r"\w"), re.compile(r"\w+")
 
 
 class Aged(NamedTuple):
@@ -79,6 +80,20 @@ def aged(old: str, new: str, moments: Moments) -> Aged | None:
     return Aged(agrees, had_to_move, is_time and texts[0] != texts[1])
 
 
+def speaks_of(stated: str, old: str, new: str, moments: Moments) -> bool:
+    """Whether the age in two lines is that of a moment which stands in the markup, in one time zone both times."""
+    texts = age_texts(old, new)
+    if texts is None or moments.old is None or moments.new is None:
+        return False
+    spans = [bare_span(text, at) for text, at in zip(texts, (moments.old, moments.new), strict=True)]
+    shown = read_moment(stated)
+    if shown.seconds is None:
+        days = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in shown.days]
+        return any(all(span.meets(Span(day - _DAY, day + 2 * _DAY)) for span in spans) for day in days)
+    exact = [moment.replace(tzinfo=UTC) - zone for moment in shown.moments for zone in ZONES]
+    return any(all(span.meets(Span(moment - _SLACK, moment + _SLACK)) for span in spans) for moment in exact)
+
+
 def places_of_ages(old: PageBlocks, new: PageBlocks, moments: Moments) -> frozenset[str]:
     """Places whose ages all moved by the time that went by, enough of them, and from different ones."""
     moved: dict[str, set[tuple[str, str]]] = defaultdict(set)
@@ -105,10 +120,13 @@ def _pairs(old: PageBlocks, new: PageBlocks) -> Iterator[tuple[str, str, str]]:
 
 
 def is_next_day(old: str, new: str, moments: Moments) -> bool:
-    """Whether `today` became `yesterday` as the days went by: alone, or beside a date or time that stayed."""
+    """Whether `today` became `yesterday` as the days went by: alone, or beside a date or time that stayed. Or whether
+    such a word came or went beside a date as its day did."""
     if max(len(old), len(new)) > _LONGEST or moments.old is None or moments.new is None:
         return False
     at = moments.old, moments.new
+    if _loses_its_name(old, new, at) or _loses_its_name(new, old, (at[1], at[0])):
+        return True
     gaps = {(at[1] + zone).date() - (at[0] + zone).date() for zone in ZONES}
     if timedelta(days=1) not in gaps:
         return False
@@ -120,6 +138,17 @@ def is_next_day(old: str, new: str, moments: Moments) -> bool:
             if days:
                 return any((at[0] + zone).date() in days and (at[1] + zone).date() not in days for zone in ZONES)
             return bool(_MOMENT.search(rest)) or not _WORD.search(rest)
+    return False
+
+
+def _loses_its_name(named: str, bare: str, at: tuple[datetime, datetime]) -> bool:
+    """Whether a line with a date says `today` or `yesterday` when it is that day, and only the date when it is not."""
+    words = _WORDS.findall(bare)
+    for ago, name in ((ago, name) for names in _DAYS for ago, name in enumerate(names)):
+        parts = _named(name).split(named)
+        if len(parts) == 2 and _WORDS.findall(" ".join(parts)) == words:
+            days = {day + ago * _DAY for day in dates_in(bare)}
+            return any((at[0] + zone).date() in days and (at[1] + zone).date() not in days for zone in ZONES)
     return False
 
 

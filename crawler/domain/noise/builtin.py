@@ -7,9 +7,17 @@ also have moved as only a clock, a counter of views or a machine moves them. Wha
 import re
 from functools import lru_cache
 
-from crawler.domain.noise.ages import is_age, same_day, same_instant
-from crawler.domain.noise.clocks import Follows, Moments, counts_days, follows, names_week
-from crawler.domain.noise.counted_time import counts_time
+from crawler.domain.noise.ages import gained_year, is_age, same_day, same_instant
+from crawler.domain.noise.clocks import (
+    Follows,
+    Moments,
+    begins_week,
+    counts_days,
+    follows,
+    names_week,
+    years_that_ended,
+)
+from crawler.domain.noise.counted_time import counts_parts, counts_time
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 from crawler.domain.noise.stamps import moved_stamp
 
@@ -67,11 +75,12 @@ def builtin_rule(change: ValueChange, moments: Moments) -> str | None:
 
 def may_run_with_clock(change: ValueChange, moments: Moments) -> bool:
     """Whether a value seems to be that of its fetch. Other pages or earlier versions must confirm it."""
-    at = moments.old, moments.new
-    if at[0] and at[1] and (counts_days(change, at[0], at[1]) or counts_time(change, at[0], at[1])):
-        return True
-    if at[0] and at[1] and names_week(change, at[0], at[1]) and not _is_appointed(change.around):
-        return True
+    if moments.old and moments.new:
+        at = moments.old, moments.new
+        if counts_days(change, *at) or counts_time(change, *at) or counts_parts(change, *at):
+            return True
+        if (names_week(change, *at) or begins_week(change, *at)) and not _is_appointed(change.around):
+            return True
     return _follows(change, moments) is not Follows.NOT
 
 
@@ -100,7 +109,10 @@ def _moment(change: ValueChange, moments: Moments) -> str | None:
             return AGE
     elif _follows(change, moments) is Follows.SURELY:
         return OF_FETCH
-    if not _is_appointed(change.around) and same_day(change.old, moments.old, change.new):
+    if not _is_appointed(change.around) and (
+        same_day(change.old, moments.old, change.new)
+        or gained_year(change.old, change.new, years_that_ended(moments.old, moments.new))
+    ):
         return AGE
     return STAMP if moved_stamp(change.around, change.old, change.new, moments) else None
 

@@ -11,12 +11,13 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from crawler.domain.noise.moments import Shown, read_digits, read_moment
+from crawler.domain.noise.moments import Shown, dates_in, read_digits, read_moment
 from crawler.domain.noise.moving_values import ValueChange, ValueKind
 
 SLACK = timedelta(seconds=120)
 """Between the clock of a server and ours, and until a page is here."""
 _DAY = timedelta(days=1)
+_DAYS = 7
 _HOUR = 3600
 _ROUND = 300
 """Seconds: appointments are made for such times, and crawls begin at them."""
@@ -36,6 +37,12 @@ _OF_WEEK = re.compile(
     r"\b(?:(?:calendar |iso )?week|kalenderwoche|kw|semaine|semana|settimana|vecka|uke|uge|viikko|tydzień|týden|"
     r"неделя|hafta)(?: (?:no\.?|nr\.?|n°))?[:.]? ?#|第?#\s?[週周주]"
 )
+_FROM_A_DAY = re.compile(
+    r"\b(?:week|woche|semaine|semana|settimana|veckan?|uken?|ugen?|viikko|tydzień|týden|недел[яи]|hafta(?:sı)?)\b"
+    r"[^@]{0,20}@"
+)
+_WEEK_STARTS = (0, 5, 6)
+"""Monday, Saturday and Sunday."""
 _WHOLE = re.compile(r"\d{1,6}").fullmatch
 
 
@@ -94,9 +101,29 @@ def names_week(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
     return _is_of_week(change.around) and all(week in _weeks(at) for week, at in both)
 
 
+def begins_week(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
+    """Whether a date is the first day of the week of its fetch on both sides: `Week of 16 November`."""
+    if change.kind is not ValueKind.MOMENT or not _FROM_A_DAY.search(change.around):
+        return False
+    return _is_first_day(change.old, old_at) and _is_first_day(change.new, new_at)
+
+
+def years_that_ended(old_at: datetime, new_at: datetime) -> set[int]:
+    """The year of the first fetch, if the second was in a later one, anywhere."""
+    both = ([(at.astimezone(UTC) + zone).year for at in (old_at, new_at)] for zone in (ZONES[0], ZONES[-1]))
+    return {then for then, now in both if then < now}
+
+
 def _weeks(at: datetime) -> set[int]:
     """The weeks that it is at a moment, anywhere."""
     return {(at.astimezone(UTC) + zone).isocalendar().week for zone in (ZONES[0], ZONES[-1])}
+
+
+def _is_first_day(text: str, at: datetime) -> bool:
+    """Whether a date is the first day of the week that it is at a moment, anywhere."""
+    todays = {(at.astimezone(UTC) + zone).date() for zone in (ZONES[0], ZONES[-1])}
+    firsts = {day - (day.weekday() - start) % _DAYS * _DAY for day in todays for start in _WEEK_STARTS}
+    return not firsts.isdisjoint(dates_in(text, {day.year for day in firsts}))
 
 
 @lru_cache(maxsize=128)

@@ -9,6 +9,8 @@ from crawler.domain.noise.moving_values import ValueChange, ValueKind
 _COUNT = re.compile(r"\d{1,3}").fullmatch
 _GLUED = re.compile(r"(\d{1,3})([^\W\d_]{1,5})").fullmatch
 _COUNTED = re.compile(r"#\s?([^\W\d_]{1,10})")
+_MOST_ROUNDED = 1.05
+"""Steps of the last digit by which a rounded number may have moved more, or less, than the time."""
 _BASES = {timedelta(seconds=1): 60, timedelta(minutes=1): 60, timedelta(hours=1): 24}
 """How many of a unit there are before it begins anew."""
 # Whole words: `times`, `sandwiches` and `minors` are counted, too. An age has `ago` beside it, this nothing.
@@ -22,7 +24,19 @@ _WORDS = {
     timedelta(hours=1): """h hr hrs hour hours std stunde stunden heure heures hora horas ora ore uur uren godz godzina
         godziny godzin час часа часов ч saat tim timme timmar timer tunti tuntia 小时 小時 時間 시간""",
 }
+_LONG_WORDS = {
+    timedelta(days=1): """d day days tag tage tagen jour jours día días dia dias giorno giorni dag dagen dagar dni дней
+        日 天 일""",
+    timedelta(days=7): """w wk week weeks woche wochen semaine semaines semana semanas settimane weken veckor
+        недель 週 周 주""",
+    timedelta(days=30.5): """month months monate monaten mois meses mesi maanden månader miesięcy месяцев""",
+    timedelta(days=365.25): """y yr yrs year years jahre jahren ans année années años anos anni jaar år lat
+        лет года 年 년""",
+}
 _UNITS = {name: unit for unit, names in _WORDS.items() for name in names.split()}
+_ANY_UNIT = _UNITS | {name: unit for unit, names in _LONG_WORDS.items() for name in names.split()}
+_PARTS_OF_ONE = re.compile(r"\d{1,4}[.,](\d{1,2})").fullmatch
+_COUNTED_IN_PARTS = re.compile(r"#\s?([^\W\d_]{1,10})\b")
 
 
 def counts_time(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
@@ -36,6 +50,26 @@ def counts_time(change: ValueChange, old_at: datetime, new_at: datetime) -> bool
     else:
         return False
     return any(_moved_by(new_at - old_at, unit, *counts) for unit in units)
+
+
+def counts_parts(change: ValueChange, old_at: datetime, new_at: datetime) -> bool:
+    """Whether a number of units with decimals moved by the time that went by: `57 days or 0.16 years`."""
+    before, after = _PARTS_OF_ONE(change.old), _PARTS_OF_ONE(change.new)
+    if change.kind is not ValueKind.NUMBER or not before or not after or len(before[1]) != len(after[1]):
+        return False
+    step = 10.0 ** -len(before[1])
+    moved = abs(_decimal(change.new) - _decimal(change.old))
+    gone = [(new_at - old_at) / unit for unit in _long_units(change.around)]
+    return any(abs(moved - passed) <= _MOST_ROUNDED * step for passed in gone)
+
+
+def _decimal(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+@lru_cache(maxsize=128)
+def _long_units(around: str) -> frozenset[timedelta]:
+    return frozenset(unit for name in _COUNTED_IN_PARTS.findall(around) if (unit := _ANY_UNIT.get(name)))
 
 
 @lru_cache(maxsize=128)

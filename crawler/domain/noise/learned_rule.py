@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Self
 
+from crawler.domain.diffs.block_diff import BlockEdit
 from crawler.domain.noise.columns import MOST_TEXT, Cells
 from crawler.domain.noise.moving_values import ValueChange, same_words, skeleton
-from crawler.domain.noise.priced_values import is_priced, is_random
+from crawler.domain.noise.priced_values import is_priced, is_random, is_unit
 
 ANYWHERE = "*"
 ANY = "*"
@@ -67,6 +68,13 @@ class LearnedRule(NamedTuple):
     """Where the order varies: what does not keep its lines together, as `torn_items.py` names it."""
     texts: tuple[str, ...] = ()
     """Where all varies: what the only texts are known as that come there in turn, see `rotations.py`."""
+    said: tuple[str, ...] = ()
+    """Where all varies: the values of these texts that never varied, see `rotations.py`. Rules of old have none."""
+    free: tuple[str, ...] = ()
+    """Where all varies: which values of these texts may be any."""
+    lists: tuple[str, ...] = ()
+    """The rule holds only for lines of rows, entries and cards that stand in one of these places: others never varied.
+    "" is for lines that stand alone."""
 
     @property
     def cells(self) -> Cells:
@@ -81,8 +89,14 @@ class LearnedRule(NamedTuple):
 
     @property
     def masks_bare_values(self) -> bool:
-        """Whether it masks numbers on pages of a kind, or all, that no word beside them, and no row or column names."""
-        named = self.page is not None or self.cells.name_it or bool(self.line and names_a_line(self.line, fewest=1))
+        """Whether it masks numbers that no word beside them, and no row or column names, or those of texts in turn.
+
+        A unit is no name.
+        """
+        if self.varies is Varies.ALL:
+            return bool(self.texts and self.free)
+        said = [word for word in (self.line or "").split() if not is_unit(word.strip(_PUNCTUATION))]
+        named = self.cells.name_it or names_a_line(" ".join(said), fewest=1)
         return self.varies is Varies.VALUES and not named
 
     def as_value(self) -> str:
@@ -96,6 +110,12 @@ class LearnedRule(NamedTuple):
         lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
         return cls(**{**given, **lists, "varies": Varies(given["varies"])})
 
+    def holds_at(self, edit: BlockEdit) -> bool:
+        """Whether both sides of an edit stand in its cells and its lists."""
+        return self.cells.hold(edit) and (
+            not self.lists or all(block is None or block.among in self.lists for block in edit)
+        )
+
     def holds_on(self, shape: str, page: str) -> bool:
         return self.shape in (None, shape) and self.page in (None, page)
 
@@ -108,6 +128,7 @@ class LearnedRule(NamedTuple):
         some += f" under {', '.join(map(repr, self.headings))}" if any(self.headings) else ""
         some += f" beside {', '.join(map(repr, self.rows))}" if self.rows else ""
         some += f" of the table {', '.join(map(repr, self.tables))}" if self.tables else ""
+        some += f" in {', '.join(one or 'no list' for one in self.lists)}" if self.lists else ""
         some += f", not kept together: {', '.join(map(_torn_words, self.torn))}" if self.torn else ""
         some += f" that was seen there ({len(self.texts)} texts)" if self.texts else ""
         on = f" on {self.shape}" if self.shape else ""

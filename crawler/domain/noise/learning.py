@@ -126,8 +126,16 @@ class _PlaceRules:
     def learned(self) -> list[LearnedRule]:
         if self._masks_everything:
             rule = self._rule(Varies.ALL, keeps=self._fixed_lines)
-            return [rule._replace(texts=self._seen.rotation.texts)]
-        return [*self._word_rules(), *self._order_rules(), *self._value_rules()]
+            return [rule._replace(**self._seen.rotation.known._asdict(), lists=self._seen.lists.all_apart)]
+        return [*self._shared_texts(), *self._word_rules(), *self._order_rules(), *self._value_rules()]
+
+    def _shared_texts(self) -> list[LearnedRule]:
+        """Of a box that nothing names, only texts that came by themselves on several pages may come and go."""
+        is_bare_box = self._seen.is_box and not is_named(self._place) and len(self._fixed_lines) <= MOST_KEPT
+        shared = self._seen.rotation.shared
+        if not (is_bare_box and Varies.ALL in self._seen.how and shared.texts):
+            return []
+        return [self._rule(Varies.ALL, keeps=self._fixed_lines)._replace(**shared._asdict())]
 
     @property
     def _masks_everything(self) -> bool:
@@ -148,9 +156,14 @@ class _PlaceRules:
         if Varies.VALUES not in seen.how or (seen.priced and seen.varied <= 1):
             return []
         if self._masks_all_values:
-            return [self._rule(Varies.VALUES, keeps=self._fixed_lines)]
+            rule = self._rule(Varies.VALUES, keeps=self._fixed_lines)
+            return [rule._replace(lists=seen.lists.all_apart)]
+        alone = seen.stable.alone
+        keeps = alone if len(alone) <= MOST_KEPT else ()
         return [
-            self._rule(Varies.VALUES, line, values=tuple(sorted(values)), cells=cells)
+            self._rule(Varies.VALUES, line, keeps=keeps, values=tuple(sorted(values)), cells=cells)._replace(
+                lists=seen.lists.apart(line)
+            )
             for line, values in sorted(seen.restless_lines.items())[:MOST_LINES]
             for cells in self._cells(line)
         ]

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from crawler.domain.late_pattern import late
+from crawler.domain.word_tries import LETTER, one_of
 
 _MONTHS = """
 january|januar|janvier|enero|gennaio|januari|janeiro|stycznia|ledna|января|ocak|tammikuuta|ianuarie|jan|ene|janv|styczeń
@@ -23,7 +24,7 @@ november|novembre|noviembre|novembro|listopada|listopadu|ноября|kasım|mar
 december|dezember|décembre|diciembre|dicembre|dezembro|grudnia|prosince|декабря|aralık|joulukuuta|decembrie|dec|dez|dic|déc
 """
 _NUMBERS = {name: number for number, row in enumerate(_MONTHS.split(), 1) for name in row.split("|")}
-_MONTH = f"(?:{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\\.?"
+_MONTH = rf"{one_of(_NUMBERS)}\.?"
 CLOCK = r"\d{1,2}(?::|h)\d{2}(?::\d{2}(?:[.,]\d+)?)?"
 _OFF = r"(?:[+-]\d{2}:?\d{2}(?:\s\([a-z ]{3,40}\))?)?"
 _ZONE = rf"(?:(?:utc|gmt){_OFF}|uhr|ce?s?t|[pcem][sd]t|bst|ist|jst|msk|[+-]\d{{2}}:?\d{{2}})"
@@ -31,12 +32,14 @@ _HALF = "上午|下午|午前|午後|오전|오후"
 _AFTERNOON = frozenset({"下午", "午後", "오후", "p"})
 _OF = r"(?:of\s|de\s|di\s)?"
 _EAST = r"\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
+YEAR = r"(?:,?\s(?:de\s)?\d{4}|,?\s['’]\d{2}(?!\w))"
+"""The year behind a day: ` 2026`, `, 2026` or ` '26`."""
 DATE = (
     rf"(?:\d{{4}}-\d{{2}}-\d{{2}}(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d{{4}}/\d{{2}}/\d{{2}}|\d{{4}}\.\d{{2}}\.\d{{2}}"
     rf"|\d{{1,2}}/\d{{1,2}}/\d{{4}}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|\d{{1,2}}-\d{{1,2}}-\d{{4}}"
     rf"|\d{{1,2}}/\d{{1,2}}/\d{{2}}(?!\d)|\d{{1,2}}-{_MONTH}-\d{{4}}|\d{{4}}\s{_MONTH}\s\d{{1,2}}|{_EAST}"
-    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?\s{_OF}{_MONTH}(?:,?\s(?:de\s)?\d{{4}})?"
-    rf"|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?:\s{CLOCK}(?:\s{_ZONE})?)?,?\s\d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?\s{_OF}{_MONTH}(?:{YEAR})?"
+    rf"|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?:\s{CLOCK}(?:\s{_ZONE})?)?{YEAR}"
     rf"|{_MONTH}\s(?:\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?)\b)"
 )
 TIME = (
@@ -52,19 +55,19 @@ montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mard
 AT = r"(?:at|on|um|à|a\slas|alle(?:\sore)?|às|om|kl\.?|klo|o|v|в|la|the|de[rnm]|le|el)"
 """What stands between a date and its time, or a day of the week and its date."""
 WEEKDAY = (
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)(?=,?\s(?:\d|[a-z]{3}\s\d))\.?"
-    rf"|(?:{_WEEKDAYS})(?=,?\s(?:{AT}\s)?\d))"
+    rf"{LETTER}(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:mon|tue|wed|thu|fri|sat|sun)(?=,?\s(?:\d|[a-z]{3}\s\d))\.?"
+    rf"|{one_of(_WEEKDAYS.split('|'))}(?=,?\s(?:{AT}\s)?\d))"
 )
 DOTTED = r"(?:kl\.?|klo|alle|ore)\s\d{1,2}\.\d{2}(?!\.?\d)"
+_SHORT_YEAR = re.compile(r"['’](\d\d)(?!\d)")
 _A_DATE = late(DATE, re.IGNORECASE)
 _A_TIME = re.compile(
     rf"(?P<early>{_HALF})?\s?(?P<hour>\d{{1,2}})(?::|h|\s?[時시]\s?|\.(?=\d\d(?!\.?\d)))(?P<minute>\d{{2}}|\d(?=\s?[分분]))"
     r"(?:(?::|\s?[分분]\s?)(?P<second>\d{1,2}))?(?:[.,]\d+)?(?:\s?(?P<late>[ap])\.?m\b)?",
     re.IGNORECASE,
 )
-_A_MONTH = re.compile(
-    rf"\W*(?P<month>{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\W*(?P<year>(?:19|20)\d{{2}})?\W*"
-).fullmatch
+_A_MONTH = re.compile(rf"\W*(?P<month>{one_of(_NUMBERS)})\W*(?P<year>(?:19|20)\d{{2}})?\W*").fullmatch
 _COMPACT = re.compile(r"((?:19|20)\d{2})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})Z?)?", re.IGNORECASE).fullmatch
 _EPOCH = re.compile(r"(1\d{9})(?:\d{3})?").fullmatch
 _DAYS = range(1, 32)
@@ -157,6 +160,7 @@ def _seconds(hour: int, minute: int, second: int) -> int:
 
 def _readings(text: str, years: Iterable[int]) -> list[date]:
     plain = re.sub(rf"(?<=\d)T.*|\b{CLOCK}", "", text) if ":" in text else text
+    plain = _SHORT_YEAR.sub(r"20\1", plain)
     numbers = [int(number) for number in re.findall(r"\d+", plain)]
     month = next((_NUMBERS[word] for word in re.findall(r"[^\W\d_]+", plain.lower()) if word in _NUMBERS), 0)
     if month:

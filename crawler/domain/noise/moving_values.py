@@ -16,13 +16,13 @@ from crawler.domain.late_pattern import late
 from crawler.domain.noise.ages import AGE, GLUED
 from crawler.domain.noise.moments import AT, DATE, DOTTED, TIME, WEEKDAY
 
-_MOMENT = rf"(?:{AGE}|{DATE}|{TIME}|{WEEKDAY})"
+_MOMENT = rf"(?=[^\W_])(?:{AGE}|{DATE}|{TIME}|{WEEKDAY})"
 # Scripts that write no spaces: a value may stand right beside a word.
 _EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _JOINT = rf"(?:(?:,|\s[–—|-])?\s(?:{AT}\s)?|\s?[(（][月火水木金土日一二三四五六월화수목금토일][)）]\s?|(?<=[日일])\s?)"
 _VALUE = late(
     rf"(?<![^\W{_EAST}])(?P<moment>{_MOMENT}(?:{_JOINT}{_MOMENT})*(?:,?\s{DOTTED})?)(?:(?![^\W{_EAST}])|{GLUED})"
-    r"|(?P<token>(?<!\w)(?<!\w\.)(?=[0-9A-Za-z])(?=[\w-]{0,64}\d)(?=[\w-]{0,64}[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
+    r"|(?P<token>(?<!\w)(?<!\w\.)(?=[0-9A-Za-z])(?=[\w-]{0,64}?\d)(?=[\w-]{0,64}[A-Za-z])[0-9A-Za-z]+(?:[-_][0-9A-Za-z]+)*(?!\w|\.\w))"
     r"|(?P<number>(?:(?<![\w-])[-−])?(?:\d{1,3}(?:[.,'\u202f\u00a0 ]\d{3}(?!\d))+|\d+)(?:[.,]\d+)*)",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """Applies noise rules to one page: what changed on it, without what is never the same twice."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,12 +10,14 @@ from crawler.domain.diffs.block_diff import BlockEdit, diff_blocks
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
 from crawler.domain.diffs.replaced_text import Replaced, replaced_text
 from crawler.domain.diffs.walls import Wall, is_walled, wall_between
-from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages
+from crawler.domain.noise.bare_ages import aged, is_next_day, places_of_ages, speaks_of
 from crawler.domain.noise.builtin import AGE, STAMP, builtin_rule, may_run_with_clock
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import line_words
 from crawler.domain.noise.learned_rule import ANYWHERE, masks, reads_like, worded
 from crawler.domain.noise.month_calendars import without_month_calendar
+from crawler.domain.noise.moved_periods import without_moved_periods
+from crawler.domain.noise.moved_windows import without_moved_windows
 from crawler.domain.noise.moving_values import (
     LONGEST_LINE,
     ValueChange,
@@ -26,15 +28,19 @@ from crawler.domain.noise.moving_values import (
 )
 from crawler.domain.noise.own_links import names_another_revision
 from crawler.domain.noise.restyled_ages import without_restyled_ages
-from crawler.domain.noise.rotations import known_as
+from crawler.domain.noise.rotations import InTurn
 from crawler.domain.noise.rules import Learned, LearnedAt, RuleSet
 from crawler.domain.noise.stamps import is_label, moved_stamp_line, read_stamp
+from crawler.domain.noise.stand_ins import StandIn, stand_ins
 from crawler.domain.noise.torn_items import exchanged
 
 NO_RULES = RuleSet()
 UNKNOWN = Moments()
 REVISION = "link to a revision"
 CALENDAR = "calendar of the month"
+WINDOW = "days around the fetch"
+PERIODS = "periods up to the fetch"
+_Without = Callable[[Sequence[BlockEdit], tuple[PageBlocks, PageBlocks], Moments], list[BlockEdit]]
 MOST_LEFT, MOST_LEFT_CHARACTERS = 1_000, 200_000
 """Edits that are no noise; the page changed in any case, and further ones are not weighed."""
 MOST_WEIGHED, MOST_WEIGHED_CHARACTERS = 20_000, 500_000
@@ -75,6 +81,8 @@ class FilteredPage(NamedTuple):
     """So many of the edits are told as they are, because there were too many to look for noise in them."""
     moments: Moments = UNKNOWN
     """When both versions were fetched."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Where a few new lines took the place of others: a part of the page may have failed."""
     ran: tuple[BlockEdit, ...] = ()
     """What was among the edits of `clock`, and is none: other pages or earlier versions told that it ran with it."""
 
@@ -125,6 +133,9 @@ class _NoiseFilter:
         old, new = self._pages
         selectors = self._rules.selectors
         self.used += [selectors[name] for name in (*old.left_out, *new.left_out) if name in selectors]
+        if pages := without_moved_periods(self._pages, self._moments, self._keeps_lines):
+            old, new = self._pages = pages
+            self.used.append(PERIODS)
         edits = diff_blocks(old, new, but_for_moments)
         left = self._left(edits)
         loose = self._loose_places
@@ -134,28 +145,25 @@ class _NoiseFilter:
             left = self._left(diff_blocks(old.without(loose), new.without(loose), but_for_moments))
             left += self._left(self._came_and_went(loose))
         left += self._not_noise(self._exchanged({edit.place for edit in edits}))
-        left = self._without_month_calendar(self._without_restyled_ages(left))
+        left = self._but_for(without_restyled_ages, left, AGE)
+        left = self._but_for(without_month_calendar, left, CALENDAR)
+        left = self._but_for(without_moved_windows, left, WINDOW)
         if STAMP in self.used:
             left = self._without_revisions(left)
         weighed = left[:MOST_LEFT] if not self._unweighed else []
         clock = tuple(edit for edit in weighed if self._may_run_with_clock(edit))
         used = tuple(dict.fromkeys(self.used))
-        return FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed, moments=self._moments)
+        parts = stand_ins(weighed, self._pages)
+        page = FilteredPage(tuple(left), used, None, clock, texts, unweighed=self._unweighed, moments=self._moments)
+        return page._replace(stand_ins=parts)
 
-    def _without_restyled_ages(self, edits: list[BlockEdit]) -> list[BlockEdit]:
+    def _but_for(self, explained: _Without, edits: list[BlockEdit], name: str) -> list[BlockEdit]:
+        """Edits that are not explained by both pages as a whole."""
         if self._unweighed:
             return edits
-        left = without_restyled_ages(edits, self._pages, self._moments)
+        left = explained(edits, self._pages, self._moments)
         if len(left) < len(edits):
-            self.used.append(AGE)
-        return left
-
-    def _without_month_calendar(self, edits: list[BlockEdit]) -> list[BlockEdit]:
-        if self._unweighed:
-            return edits
-        left = without_month_calendar(edits, self._pages, self._moments)
-        if len(left) < len(edits):
-            self.used.append(CALENDAR)
+            self.used.append(name)
         return left
 
     def _without_revisions(self, edits: list[BlockEdit]) -> list[BlockEdit]:
@@ -272,7 +280,7 @@ class _NoiseFilter:
 
     def _is_noise(self, edit: BlockEdit) -> bool:
         here = self._known(edit.place)
-        whole = next((one for one in here.whole if not self._is_kept(edit, one)), None)
+        whole = next((one for one in here.whole if one.rule.holds_at(edit) and not self._is_kept(edit, one)), None)
         if whole and _may_come(edit, here.in_turn):
             self.used.append(whole.name)
             return True
@@ -301,10 +309,17 @@ class _NoiseFilter:
         """Whether an age without further words, or a day by its name, went on with the clock."""
         old, new = _sides(edit)
         age = aged(old, new, self._moments)
-        if not (age and age.agrees and edit.place in self._ages) and not is_next_day(old, new, self._moments):
+        is_age = age and age.agrees and (edit.place in self._ages or self._is_stated(edit))
+        if not is_age and not is_next_day(old, new, self._moments):
             return False
         self.used.append(AGE)
         return True
+
+    def _is_stated(self, edit: BlockEdit) -> bool:
+        """Whether the markup of both versions names the moment of which an age speaks."""
+        if not edit.removed or not edit.added or not edit.added.stated or edit.removed.stated != edit.added.stated:
+            return False
+        return speaks_of(edit.added.stated, *_sides(edit), self._moments)
 
     @cached_property
     def _ages(self) -> frozenset[str]:
@@ -345,6 +360,10 @@ class _NoiseFilter:
                 if len(known) < 2:
                     known.add(before)
         return found
+
+    def _keeps_lines(self, place: str) -> bool:
+        """Whether lines of a place are known by their numbers."""
+        return any(one.rule.keeps for one in self._known(place).rules)
 
     def _is_kept(self, edit: BlockEdit, known: Learned) -> bool:
         """Whether an edit touches a line of the place that was never seen to vary."""
@@ -389,7 +408,7 @@ class _NoiseFilter:
         line = line_words(_sides(edit)[0])
         alike = singular(line) if self._rules.learned else line
         here = (*self._known(edit.place).for_values(alike), *self._known(ANYWHERE).for_values(alike))
-        known = [one for one in here if one.rule.cells.hold(edit) and not self._is_kept(edit, one)]
+        known = [one for one in here if one.rule.holds_at(edit) and not self._is_kept(edit, one)]
         learned = [next((name for name, rule in known if masks(rule, line, one)), None) for one in changes]
         return [
             name or _name_for(change, self._rules, self._moments) for name, change in zip(learned, changes, strict=True)
@@ -429,9 +448,9 @@ def _take(spare: "Counter[Block]", block: Block) -> bool:
     return found
 
 
-def _may_come(edit: BlockEdit, in_turn: Collection[str]) -> bool:
+def _may_come(edit: BlockEdit, in_turn: InTurn | None) -> bool:
     """Whether its lines are among those that come in turn; where these are not known, any may."""
-    return not in_turn or all(known_as(block.text) in in_turn for block in edit if block)
+    return not in_turn or all(in_turn.has(block.text) for block in edit if block)
 
 
 def _is_comparable(edit: BlockEdit) -> bool:

@@ -10,8 +10,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crawler.domain.noise.learned_rule import LearnedRule, Varies
+from crawler.domain.noise.learned_rule import LearnedRule, Varies, is_named
 from crawler.domain.noise.moving_values import singular
+from crawler.domain.noise.rotations import InTurn, Known
 from crawler.domain.pages.css_matching import check_selector
 from crawler.domain.patterns import Compiled, check_states, compile_pattern
 from crawler.errors import Invalid
@@ -141,7 +142,7 @@ class LearnedAt:
         """What does not keep its lines together there, where the order varies."""
         self.whole = tuple(one for one in self.rules if one.rule.varies is Varies.ALL)
         self.in_turn = _in_turn(one.rule for one in self.whole)
-        """What the only texts are known as that come there; none: any may."""
+        """The only texts that come there; none: any may."""
         self._any_line = tuple(one for one in self.rules if one.rule.varies is Varies.VALUES and one.rule.line is None)
         self._lines: dict[str, list[Learned]] = defaultdict(list)
         self._words: dict[int, list[Learned]] = defaultdict(list)
@@ -160,9 +161,12 @@ class LearnedAt:
         return self._words.get(count, ())
 
 
-def _in_turn(rules: Iterable[LearnedRule]) -> frozenset[str]:
-    known = {rule.texts for rule in rules if rule.texts}
-    return frozenset(text for texts in known for text in texts) if len(known) <= MOST_ROTATIONS else frozenset()
+def _in_turn(rules: Iterable[LearnedRule]) -> InTurn | None:
+    rules = [rule for rule in rules if rule.texts]
+    known = [Known(rule.texts, rule.said, rule.free) for rule in rules]
+    is_named_place = all(is_named(rule.place) for rule in rules)
+    is_news = is_named_place and len({one.texts for one in known}) > MOST_ROTATIONS
+    return InTurn.of(known) if known and not is_news else None
 
 
 _NONE_LEARNED = LearnedAt(())
@@ -230,8 +234,11 @@ class RuleSet(NamedTuple):
     def blind(self) -> dict[str, LearnedRule]:
         """Rules by which an edit may go untold, by their names: they mask all of a place, or any bare number there."""
         places = [LearnedAt(some) for some in self.learned.values()]
-        whole = {one.name: one.rule for here in places if not here.in_turn for one in here.whole}
-        return whole | {one.name: one.rule for here in places for one in here.rules if one.rule.masks_bare_values}
+        whole = {
+            one.name: one.rule._replace(texts=(), free=()) for here in places if not here.in_turn for one in here.whole
+        }
+        numbers = {one.name: one.rule for here in places for one in here.rules if one.rule.masks_bare_values}
+        return numbers | whole
 
     def on(self, url: str) -> Self:
         """The rules for the page at this URL."""

@@ -18,6 +18,7 @@ from crawler.domain.noise.builtin import AGE, builtin_rule
 from crawler.domain.noise.clocks import Moments
 from crawler.domain.noise.columns import Columns, line_words
 from crawler.domain.noise.learned_rule import ANY, FEWEST_WORDS, Varies, worded
+from crawler.domain.noise.lists import Lists
 from crawler.domain.noise.moving_values import LONGEST_LINE, ValueChange, skeleton, value_changes
 from crawler.domain.noise.old_copies import LooksAtPage, Returns
 from crawler.domain.noise.priced_values import holds_prices, is_priced
@@ -65,9 +66,13 @@ class _Stable:
         self._sizes: set[int] = set()
         self._same: set[int] | None = None
         self._ends: list[tuple[int, int]] = []
+        self._alone: set[int] | None = None
 
-    def add(self, looks: Sequence[tuple[Sequence[str], Sequence[str]]]) -> None:
-        """Take in one page: its lines at the place in two looks, and in the third and the one next to it, if any."""
+    def add(self, shown: Sequence[tuple[Sequence[Block], Sequence[Block]]]) -> None:
+        """Take in one page: its blocks at the place in two looks, and in the third and the one next to it, if any."""
+        alone = set.intersection(*(_alone(blocks) for pair in shown for blocks in pair))
+        self._alone = alone if self._alone is None else self._alone & alone
+        looks = [([block.text for block in one], [block.text for block in other]) for one, other in shown]
         self._sizes |= {len(lines) for pair in looks for lines in pair}
         pairs = [list(enumerate(zip(*pair, strict=False))) for pair in looks]
         same = {at for pair in pairs for at, (one, other) in pair if one == other}
@@ -87,6 +92,17 @@ class _Stable:
             return tuple(sorted(self._same or ()))
         head, tail = (min((ends[side] for ends in self._ends), default=0) for side in (0, 1))
         return (*range(head), *range(-tail, 0))
+
+    @property
+    def alone(self) -> tuple[int, ...]:
+        """Those of them at which lines stand alone: whether a row or card moved again tomorrow, nobody knows."""
+        return tuple(at for at in self.positions if at in (self._alone or ()))
+
+
+def _alone(blocks: Sequence[Block]) -> set[int]:
+    """Positions of lines that are no part of a row, entry or card, from the beginning and from the end."""
+    found = [at for at, block in enumerate(blocks) if not block.among]
+    return {*found, *(at - len(blocks) for at in found)}
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
@@ -122,6 +138,7 @@ class Seen:
         """Some values stayed the same in a line in which others varied."""
         self.patterns: set[str] = set()
         self.columns = Columns()
+        self.lists = Lists()
         self.shown: set[str] = set()
         """Lines at the place on pages on which it varied, in all looks."""
         self.rotation = Rotation()
@@ -202,7 +219,7 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt], of_page: LooksAtPage) ->
     for place in sorted(look.first.places | differed):
         if place not in seen and len(seen) >= MOST_PLACES:
             continue
-        lines = [(one.lines_at(place), other.lines_at(place)) for one, other in pairs] if place in varied else []
+        lines = [(_blocks(one, place), _blocks(other, place)) for one, other in pairs] if place in varied else []
         came_back = place in varied and of_page.may_be_old_copies(place)
         turn = (
             tuple("\n".join(page.lines_at(place)) for page in (look.in_order[0], look.in_order[1])) if came_back else ()
@@ -216,9 +233,14 @@ def observe(look: TwoLooks, seen: Mapping[str, SeenAt], of_page: LooksAtPage) ->
                 here.blocks += len(look.first.at(place))
                 here.edits += len(varied[place])
                 here.stable.add(lines)
+                here.rotation.turned({block.text for one in varied[place] for block in one.edit if block})
                 _tell_how(here, varied[place], look.moments)
                 here.torn |= torn if place in moved else set()
-                here.columns.saw([[one.block(at) for at in one.at(place)] for one in look.in_order])
+                here.columns.saw([_blocks(one, place) for one in look.in_order])
+
+
+def _blocks(page: PageBlocks, place: str) -> list[Block]:
+    return [page.block(at) for at in page.at(place)]
 
 
 def _lines_at(place: str, pages: Iterable[PageBlocks]) -> list[str]:
@@ -291,6 +313,7 @@ def _tell_how(here: Seen, varied: list[_Varied], moments: Moments) -> None:
         here.how.add(Varies.ORDER)
         return
     for one in varied:
+        here.lists.varied(one.edit)
         old, new = _texts(one.edit)
         if max(len(old), len(new)) > LONGEST_LINE:
             # Rules for values and words do not hold for it, so only a rule for all of the place would help.
@@ -315,6 +338,7 @@ def _tell_values(here: Seen, varied: _Varied, values: list[ValueChange]) -> None
     here.priced |= is_priced(values) or holds_prices(edit.place)
     here.how.add(Varies.VALUES)
     here.columns.varied(edit)
+    here.lists.varied(edit, line_words(line))
     here.lines[line_words(line)].update(change.number for change in values)
     here.returns.saw(line_words(line), came_back=varied.came_back)
     here.fixed_values |= len(values) < len(skeleton(line).values)
@@ -337,7 +361,9 @@ def compare(look: TwoLooks, varied: Mapping[str, SeenAt]) -> None:
         stayed = look.stayed_at(place)
         words = [] if stayed is not None else [_words_of(page.lines_at(place)) for page in look.pages]
         earlier, later, twice = (_lines_at(place, some) for some in (*look.by_crawl, look.twice))
+        shown = [block for page in look.pages for block in _blocks(page, place)]
         for here in found:
+            here.lists.saw(shown)
             here.rotation.saw(earlier, later, twice=twice)
             here.compared += 1
             if stayed is not None:

@@ -11,7 +11,7 @@ from crawler.domain.diffs.shown_lines import shown
 from crawler.domain.noise.columns import MOST_TEXT, line_words
 from crawler.domain.noise.learned_rule import ANYWHERE, is_named, names_a_line
 from crawler.domain.noise.moving_values import LONGEST_LINE, skeleton, value_changes
-from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_price
+from crawler.domain.noise.priced_values import holds_prices, is_priced, is_random, names_a_cost, names_a_price
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -79,19 +79,28 @@ def is_template(pages: int, compared: int, limits: Sequence[tuple[int, float]] =
 def collapse(edits: Edits, compared: int) -> Collapsed:
     """`compared` are all pages that both crawls have, changed or not."""
     keys = {edit: line_key(edit) for found in edits.values() for edit in found}
-    lines = _shared(edits, compared, keys.__getitem__, VALUE_LIMITS)
-    texts = _texts_by_line(lines, edits, keys)
-    moving = {line: (urls, texts[line]) for line, urls in lines.items() if _are_own(texts[line], compared)}
+    moving = _moving(edits, compared, keys.__getitem__)
     left = _without(edits, moving, keys.__getitem__)
+    titles = _moving(left, compared, title_value_key)
+    left = _without(left, titles, title_value_key)
     alike = _entries_alike(left, _shared(left, compared, lambda edit: edit, LIMITS))
     same = _shared(left, compared, lambda edit: alike.get(edit, edit), LIMITS)
     found = [(_of_same(edit, urls), urls) for edit, urls in same.items() if not _is_release(edit)]
-    found += [(_of_lines(line, urls, texts), urls) for line, (urls, texts) in moving.items()]
+    found += [(_of_lines(line, urls, texts), urls) for line, (urls, texts) in (*moving.items(), *titles.items())]
     found.sort(key=lambda told: (-told[0].pages, told[0].removed, told[0].added))
     edited = frozenset(url for _, urls in found for url in urls)
     return Collapsed(
         _without(left, same, lambda edit: alike.get(edit, edit)), [change for change, _ in found[:MOST_LISTED]], edited
     )  # fmt: skip
+
+
+def _moving(
+    edits: Edits, compared: int, key: Callable[[BlockEdit], LineKey | None]
+) -> dict[LineKey, tuple[list[str], list[tuple[str, str]]]]:
+    """Lines in which many pages have something of their own: these pages, and what the line was and became on them."""
+    lines = _shared(edits, compared, key, VALUE_LIMITS)
+    texts = _texts_by_line(lines, edits, key)
+    return {line: (urls, texts[line]) for line, urls in lines.items() if _are_own(texts[line], compared)}
 
 
 def _entries_alike(edits: Edits, same: Container[BlockEdit]) -> dict[BlockEdit, BlockEdit]:
@@ -161,8 +170,33 @@ def title_key(old: str, new: str) -> LineKey | None:
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
     words, now = (" ".join([_OWN, *side[start : len(side) - end]]) for side in (before, after))
-    is_price = any(map(str.isdigit, words + now)) and (names_a_price(old) or names_a_price(new))
+    is_price = any(map(str.isdigit, words + now)) and (names_a_cost(old) or names_a_cost(new))
     return None if is_price or max(len(words), len(now)) > MOST_TEXT else LineKey("=", TITLE, words, now)
+
+
+def title_value_key(edit: BlockEdit) -> LineKey | None:
+    """The key of a title in which only values are others, by what they were and became, and the word before each.
+
+    The same version behind the name of the site is the template's; one behind a page's own name is that page's.
+    """
+    old, new = texts_of(edit)
+    if edit.place != TITLE or not old or not new or max(len(old), len(new)) > LONGEST_LINE:
+        return None
+    changes = value_changes(old, new)
+    if not changes or names_a_cost(old) or names_a_cost(new):
+        return None
+    words, values = skeleton(old)
+    beside = [_beside(words, values[change.number][2]) for change in changes]
+    sides = ([f"{near} {text}" for near, text in zip(beside, texts, strict=True)]
+             for texts in ([one.old for one in changes], [one.new for one in changes]))  # fmt: skip
+    was, became = (" ".join([_OWN, *side]) for side in sides)
+    return LineKey("=", TITLE, was, became) if max(len(was), len(became)) <= MOST_TEXT else None
+
+
+def _beside(words: str, at: int) -> str:
+    """The word before a value; that behind it, where it is the first."""
+    before, after = _WORDS(words[:at]), _WORDS(words[at + 1 :])
+    return "".join(before[-1:] or after[:1])
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
@@ -175,13 +209,13 @@ def _keyed(sign: str, edit: BlockEdit, words: str) -> LineKey:
 
 
 def _texts_by_line(
-    lines: Container[LineKey], edits: Edits, keys: Mapping[BlockEdit, LineKey | None]
+    lines: Container[LineKey], edits: Edits, key_of: Callable[[BlockEdit], LineKey | None]
 ) -> dict[LineKey, list[tuple[str, str]]]:
     """What each of these lines was and became, on all pages in the order of their URLs."""
     found: dict[LineKey, list[tuple[str, str]]] = defaultdict(list)
     for url in sorted(edits):
         for edit in edits[url]:
-            key = keys[edit]
+            key = key_of(edit)
             if key is not None and key in lines:
                 found[key].append(texts_of(edit))
     return found

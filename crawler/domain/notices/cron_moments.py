@@ -4,7 +4,7 @@ A time that does not exist on a day comes right after the gap, one that exists t
 every hour anyway runs whenever the clock shows its time: not in a gap, and in a repeated hour again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -23,13 +23,19 @@ class Moment(NamedTuple):
     """What was asked for, without a zone; on a day with a gap the clock may never show it."""
 
 
-def moments(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[Moment]:
-    """The moments after this one, in order. CronSim knows the clock's times; which moments they are is our rule."""
+def moments(
+    expression: str, zone: ZoneInfo, after: datetime, hours: Set[int] = frozenset(range(ALL_HOURS))
+) -> Iterator[Moment]:
+    """The moments after this one, in order. CronSim knows the clock's times; which moments they are is our rule.
+
+    Those that were asked for in other `hours` are left out, at no cost: a day may have a thousand.
+    """
     begin = after.astimezone(zone).replace(tzinfo=None, fold=0)
     if _shifts(zone, after):  # what the clock has shown already it may show again
         begin -= LARGEST_SHIFT
     times = CronSim(expression, begin)
     hourly = len(times.hours) == ALL_HOURS
+    times.hours &= hours
     waiting: list[Moment] = []
     last = after
     for wall in times:

@@ -9,7 +9,7 @@ Of slots that were missed while everything was down, `last_slot` picks the lates
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from crawler.domain.changes.advice import AdviceWish
 from crawler.domain.notices.channels import LONGEST_URL, MOST_URLS
-from crawler.domain.notices.cron_moments import moments
+from crawler.domain.notices.cron_moments import ALL_HOURS, moments
 from crawler.domain.notices.schedule_choices import Frequency, NotifyOn
 from crawler.domain.retries import CRAWL_WAITS
 from crawler.domain.urls.url import parse
@@ -199,7 +199,7 @@ def slots(config: ScheduleConfig, after: datetime) -> Iterator[datetime]:
     """Moments after this one at which a run is due, in UTC; none if its window never opens."""
     if not _opens(config):  # or we would look until the calendar ends
         return
-    for moment in moments(config.expression, config.zone, after):
+    for moment in moments(config.expression, config.zone, after, _open_hours(config)):
         if _is_open(config, f"{moment.wall:%H:%M}"):
             yield moment.at
 
@@ -264,6 +264,12 @@ def _opens(config: ScheduleConfig) -> bool:
     """Whether some time of day that its expression names is in its window: each of its days has all of these times."""
     times = CronSim(config.expression, datetime(2024, 1, 1, tzinfo=UTC))
     return any(_is_open(config, f"{hour:02}:{minute:02}") for hour in times.hours for minute in times.minutes)
+
+
+def _open_hours(config: ScheduleConfig) -> Set[int]:
+    """Hours of the clock that its window has a part of."""
+    minutes = range(60)
+    return {hour for hour in range(ALL_HOURS) if any(_is_open(config, f"{hour:02}:{minute:02}") for minute in minutes)}
 
 
 def _is_open(config: ScheduleConfig, clock: str) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from crawler.domain.pages.legacy_charsets import CODECS, decode
+from crawler.domain.pages.xml_markup import as_html, is_xml
 
 UTF_8 = "utf-8"
 FALLBACK = "windows-1252"
@@ -79,16 +80,16 @@ _LABELS = _all_labels()
 
 
 def to_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
-    """The page as UTF-8 without a byte-order mark, and the charset it was read as.
+    """The page as UTF-8 without a byte-order mark, and the charset it was read as. What is sent as XML is HTML then.
 
     A page that says it is UTF-8 is returned as it is: its invalid bytes become U+FFFD where text is read.
     """
     charset, skip = charset_of(body, content_type)
     if skip:
         body = body[skip:]
-    if charset == UTF_8:
-        return body, charset
-    return decode(body, charset).encode(UTF_8, "replace"), charset
+    if charset != UTF_8:
+        body = decode(body, charset).encode(UTF_8, "replace")
+    return as_html(body) if is_xml(content_type) else body, charset
 
 
 def decoded(body: bytes, content_type: str = "") -> str:

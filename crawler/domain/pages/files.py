@@ -26,8 +26,10 @@ from crawler.domain.urls.sitemaps import parse_sitemap
 
 _NO_SHELL = Measure(1, 1, ENOUGH_TAGS, has_bundle=False, has_scripts=False)
 """A browser would show nothing else."""
-_MARKUP = frozenset({"", "text/html", "application/xhtml+xml", "image/svg+xml"})
+_MARKUP = frozenset({"", "text/html", "application/xhtml+xml"})
 _XML = frozenset({"text/xml", "application/xml"})
+_DRAWN = "image/svg+xml"
+"""The one kind of picture that says what stands in it."""
 _FIRST_ELEMENT = re.compile(rb"<(?:[\w.-]+:)?([a-zA-Z][\w.-]*)")
 _JSON = frozenset({"application/json", "text/json"})
 _PICTURES = ("image/", "audio/", "video/", "font/")
@@ -57,7 +59,7 @@ def kind_of(content_type: str, body: bytes) -> FileKind | None:
         return FileKind.PDF
     if media_type in _MARKUP:
         return None
-    if media_type.startswith(_PICTURES):
+    if media_type.startswith(_PICTURES) and media_type != _DRAWN:
         return FileKind.BYTES
     start = body[:_SNIFFED_BYTES]
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:20].lower().startswith(_HTML_STARTS):

@@ -30,8 +30,8 @@ class Link(NamedTuple):
 def read_links(nodes: PageNodes, others: Iterable[Link], limit: int, chars: int) -> list[Link]:
     """The links of a page, each URL once, in document order: anchors, then image maps, frames and `others`.
 
-    `<iframe>` is left out: it holds other people's pages (players, maps, advertisements), while a `<frame>` page has
-    nothing of its own but its frames. `chars` bounds the anchor text read: nested anchors would make it quadratic.
+    A `<frame>` page has nothing of its own but its frames; which `<iframe>` are links: `own_frames.py`. `chars` bounds
+    the anchor text read: nested anchors would make it quadratic.
     """
     found: dict[str, Link] = {}
     for node in nodes.anchors:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from crawler.domain.pages.frame_documents import show_frames
 from crawler.domain.pages.inert import runs
 from crawler.domain.pages.markup_bombs import UnparsablePage
 from crawler.domain.pages.shadow_roots import opened
@@ -59,11 +60,18 @@ class PageNodes:
 
 def parse(markup: bytes) -> LexborHTMLParser:
     """Parse a page as a browser that runs scripts would: what is inside `<noscript>` cannot leak into the page, and
-    declared shadow roots are a part of it."""
+    declared shadow roots and the documents of its frames are a part of it."""
     try:
-        return LexborHTMLParser(opened(markup), options=_WITHOUT_EVENTS, scripting=True)
+        tree = _parse(markup)
+        if b"srcdoc" in markup:
+            show_frames(tree, _parse)
     except (SelectolaxError, ValueError, MemoryError) as exc:
         raise UnparsablePage(f"The parser gave up: {exc}.") from exc
+    return tree
+
+
+def _parse(markup: bytes) -> LexborHTMLParser:
+    return LexborHTMLParser(opened(markup), options=_WITHOUT_EVENTS, scripting=True)
 
 
 def sort_nodes(tree: LexborHTMLParser) -> PageNodes:

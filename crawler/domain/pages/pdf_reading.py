@@ -4,10 +4,11 @@ The text itself is read in a process of its own, which ends when it takes too lo
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
-from crawler.domain.pages.file_lines import FileLines, split_lines
+from crawler.domain.pages.file_lines import TEXT, FileLines, split_lines
 
 MAX_BYTES = 16_000_000
 """A larger PDF is compared by its bytes."""
@@ -31,17 +32,23 @@ class PdfReading(NamedTuple):
     """A sentence for people: why there is no text."""
     is_cut: bool = False
     """There is more of it than is read."""
+    pictures: Sequence[str] = ()
+    """What each is known by: whether it is the same as before."""
 
 
 ReadPdf = Callable[[bytes], PdfReading]
 
 
-def pdf_lines(text: str) -> FileLines:
-    """A line for each sentence, wherever lines and pages were broken: so an edit does not touch all lines after it."""
+def pdf_lines(text: str, pictures: Sequence[str] = ()) -> FileLines:
+    """A line for each sentence, wherever lines and pages were broken: so an edit does not touch all lines after it.
+
+    And one for each picture: what it shows nobody reads here, but that it is another one is an edit.
+    """
     lines = [" ".join(line.split()) for line in split_lines(text.translate(_LETTERS))]
     parts = (part for paragraph in _paragraphs([line for line in lines if line]) for part in _SENTENCE.split(paragraph))
     sentences = [sentence for part in parts if (sentence := part.strip())]
-    return FileLines(sentences, sentences)
+    lines = [*sentences, *(f"[picture {one}]" for one in pictures)]
+    return FileLines(lines, lines, [*repeat(TEXT, len(sentences)), *repeat("picture", len(pictures))])
 
 
 def _paragraphs(lines: list[str]) -> list[str]:

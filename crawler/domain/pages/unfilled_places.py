@@ -4,6 +4,8 @@ Such a place is a name in double braces (`{{ price }}`), an empty element of the
 with an attribute that HTML does not know (`x-text="price"`), an empty list or table body with a name, an empty element
 of text with data of its own (`<span data-sku="4">`), and one that a script in the page names by its id. So is a
 component with hardly a word: an element that has values for scripts, written as JSON (`<x-stock props='{"sku": 4}'>`).
+And so is one that holds nothing but two marks, comments of one word each: what renders pages on the server sets them
+around a value, for the script that goes on there (`<p><!--part--><!--/part--></p>`).
 
 Many of these stay empty: icons, marks for links, advertisements. So a few pages of a kind are tried, and what decides
 is whether the place was filled (`compare` in `domain/rendering/url_shapes.py`).
@@ -18,7 +20,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.domain.pages.inert import runs
 from crawler.domain.pages.nodes import SCRIPT
-from crawler.domain.pages.tag_ids import TEXT, tag_ids
+from crawler.domain.pages.tag_ids import COMMENT, TEXT, tag_ids
 
 MOST_ELEMENTS = 20_000
 """Of a page, that are looked at."""
@@ -35,21 +37,25 @@ _BOXES = "div section"
 _FILLED = f"{_MORE_TEXT} {_LISTS} {_BOXES} article aside main tr thead tfoot"
 # One pass over the bytes: elements of the page's own, whatever they have, others with an attribute that may matter, and
 # values in JSON.
+_MARK = r"(?:-?[^\s<>-]){1,40}"
 _ATTRIBUTE = r"(?:id\s*=|[a-z]+[-:.@]|[@:][a-z])"
 _RARE = re2.compile(
     r"\{\{\s*[\w$][^{}<>]{0,79}\}\}|(?i)<[a-z][a-z0-9]*-[a-z0-9-]*(?:\s[^<>]*)?>\s*</|"
     rf"<(?:{_FILLED.replace(' ', '|')})\s(?:[^<>]*\s)?{_ATTRIBUTE}[^<>]*>\s*</|"
-    r"""=\s*["']\s*[\[{]\s*(?:&quot;|&#34;|&#x22;|["\[{])""".encode()
+    r"""=\s*["']\s*[\[{]\s*(?:&quot;|&#34;|&#x22;|["\[{])|"""
+    rf">\s*<!--{_MARK}-->\s*<!--{_MARK}-->\s*</".encode()
 )
 _BRACES = re.compile(r"\{\{\s*[\w$][^{}<>]{0,79}\}\}").search
 _NOT_OF_HTML = re.compile(r"(?!data-|aria-|xml)(?:[a-z]+[-:.@]|[@:][a-z])").match
 _IS_JSON = re.compile(r"""\s*(?:\{\s*"|\[\s*["\[{])""").match
+_IS_MARK = re.compile(f"<!--{_MARK}-->").fullmatch
 _OWN_NAME = re.compile(r"[a-z][a-z0-9]*-[a-z0-9-]*").fullmatch
 _NAMED = re.compile(r"""["'`#]([\w-]{3,80})(?=["'`\s])|\b(\w{3,80})\.(?:inner|text|append|replace|insert)""").findall
 _WITH_DATA, _WITH_ID, _LIST, _BOX, _KNOWN = map(tag_ids, (_OF_TEXT, _MORE_TEXT, _LISTS, _BOXES, _FILLED))
 _CONTENT = tag_ids("main article")
 _SILENT = tag_ids("script style template noscript")
 _ABOVE = 60
+_MARKS, _AROUND_MARKS = 2, 6
 MOST_NODES = 100
 """Of a component, that are looked at for its words."""
 
@@ -69,7 +75,7 @@ def find_places(body: LexborNode) -> Iterator[tuple[str, LexborNode]]:
                 yield found[0], node
         elif tag in _KNOWN or "-" in str(node.tag):
             is_empty = _is_empty(node)
-            name = _named_by_markup(node) if is_empty else _component(node)
+            name = _named_by_markup(node) if is_empty else _marked(node) or _component(node)
             if is_empty and not name and (given := node.attributes.get("id")):
                 ids = _ids_in_scripts(body) if ids is None else ids
                 name = _named_by_script(node, given) if given in ids else ""
@@ -79,7 +85,20 @@ def find_places(body: LexborNode) -> Iterator[tuple[str, LexborNode]]:
 
 def _is_empty(node: LexborNode) -> bool:
     child = node.child
-    return child is None or (child.next is None and child.tag_id == TEXT and not str(child.text_content or "").strip())
+    return child is None or (child.next is None and _is_space(child))
+
+
+def _is_space(node: LexborNode) -> bool:
+    return node.tag_id == TEXT and not str(node.text_content or "").strip()
+
+
+def _marked(node: LexborNode) -> str:
+    """The name of an element that holds two marks and nothing else."""
+    if node.tag_id not in _WITH_ID | _LIST and (node.tag_id not in _BOX or not _is_in_content(node)):
+        return ""
+    held = [each for each in islice(node.iter(include_text=True), _AROUND_MARKS) if not _is_space(each)]
+    are_marks = len(held) == _MARKS and all(each.tag_id == COMMENT and _IS_MARK(str(each.html)) for each in held)
+    return f"{node.tag}{held[0].html}" if are_marks else ""
 
 
 def _component(node: LexborNode) -> str:

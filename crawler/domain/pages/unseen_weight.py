@@ -12,7 +12,7 @@ MAX_BYTES = 10_000_000
 MOST_UNSEEN = 20_000
 """Of one script, style or picture. Shorter ones stay: they may hold facts about the page, such as a price as JSON."""
 _MOST_TAGS = 200_000
-"""A page of more tags is large for another reason."""
+"""And comments. A page of more is large for another reason."""
 _TAG = re.compile(rb"""<(/?[a-zA-Z][^\s/>]*+)(?=((?:[^>"'=]++|=\s*+(?:"[^"]*+"|'[^']*+')?|["']){0,20000}))\2>""").match
 """A tag of 10,000 attributes is looked at; more would take hundreds of megabytes, and are no tag."""
 _BEGIN = re.compile(rb"<(?=/?[a-zA-Z]|[!?]|/[^>])").search
@@ -42,8 +42,13 @@ def _unseen(page: bytes) -> Iterator[tuple[int, int, bytes]]:
     """From where to where, and what stands there instead."""
     at = foreign = 0
     for _ in range(_MOST_TAGS):
-        tag = _next_tag(page, at)
-        if tag is None or tag[1].lower() == b"plaintext":
+        if (begin := _BEGIN(page, at)) is None:
+            return
+        if comment := _COMMENT(page, begin.start()):
+            at = comment.end()
+            continue
+        tag = _TAG(page, begin.start())
+        if tag is None or tag[1].lower() == b"plaintext":  # what follows one that never ends is a part of it
             return
         at, name = tag.end(), tag[1].lower()
         if at - tag.start() > MOST_UNSEEN:
@@ -55,15 +60,6 @@ def _unseen(page: bytes) -> Iterator[tuple[int, int, bytes]]:
             if name in _UNSEEN and end - at > MOST_UNSEEN:
                 yield at, end, b""
             at = end
-
-
-def _next_tag(page: bytes, at: int) -> re.Match[bytes] | None:
-    """None also for one that never ends: what follows is a part of it."""
-    while begin := _BEGIN(page, at):
-        if (comment := _COMMENT(page, begin.start())) is None:
-            return _TAG(page, begin.start())
-        at = comment.end()
-    return None
 
 
 def _goes_in(name: bytes, tag: bytes) -> int:

@@ -65,6 +65,8 @@ class RenderedPage(FetchResult):
     login_problem: str = ""
     """Of a visit that was to sign in: why it could not."""
     signed_out: SignedOut = SignedOut.NO
+    is_cut: bool = False
+    """A part of the page that scrolls goes on behind what was read of it."""
     requests: int = 0
     """What the page asked for in all, itself included."""
     unfed: tuple[Unfed, ...] = ()

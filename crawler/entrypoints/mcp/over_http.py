@@ -6,6 +6,7 @@ A key that may only read can use what only reads: each call is judged by the API
 import asyncio
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -42,7 +43,7 @@ class McpDispatch:
 
 class _Running(NamedTuple):
     loop: asyncio.AbstractEventLoop
-    app: ASGIApp
+    app: asyncio.Task[ASGIApp]
 
 
 class McpDoor:
@@ -57,17 +58,22 @@ class McpDoor:
         if scope["method"] != "POST":  # a stream of news without a session would stay open, and silent, for ever
             await http_problem("method_not_allowed", headers={"Allow": "POST"})(scope, receive, send)
             return
-        loop = asyncio.get_running_loop()
-        if self._running is None or self._running.loop is not loop:
-            self._running = _Running(loop, await self._start())
-        await self._running.app(scope, receive, send)
+        await (await asyncio.shield(self._started()))(scope, receive, send)
 
     async def close(self) -> None:
         if self._task is not None and self._running and self._running.loop is asyncio.get_running_loop():
             await end(self._task)
             self._running = self._task = None
 
+    def _started(self) -> asyncio.Task[ASGIApp]:
+        """One start for all who ask meanwhile."""
+        loop, running = asyncio.get_running_loop(), self._running
+        if running is None or running.loop is not loop or (running.app.done() and running.app.exception()):
+            running = self._running = _Running(loop, loop.create_task(self._start()))
+        return running.app
+
     async def _start(self) -> ASGIApp:
+        await asyncio.to_thread(import_module, "crawler.entrypoints.mcp.server")  # in this one, all others would wait
         from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - as above
 
         from crawler.entrypoints.mcp.server import make_server  # noqa: PLC0415

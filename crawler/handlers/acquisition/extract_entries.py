@@ -5,6 +5,7 @@ Pages are read by `domain/acquisition/selector_reading.py`, in a child process
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 from uuid import UUID
@@ -16,11 +17,13 @@ from crawler.domain.acquisition.field_fill import FieldFill
 from crawler.domain.acquisition.page_fields import ExtractionFailed, PageFields, ProcessLost, StoredContent
 from crawler.domain.acquisition.selectors import DEFAULT, SelectorSet
 from crawler.domain.pages.files import is_pdf
+from crawler.domain.used_lately import UsedLately
 from crawler.errors import Unavailable
 
 log = telemetry.logger(__name__)
 
 AT_ONCE = 10
+"""Of each project that waits as many as of another. What is not read in time waits again: others have a turn."""
 _RENEW_SECONDS = 5.0
 
 Extract = Callable[[StoredContent, SelectorSet], PageFields | ExtractionFailed | ProcessLost]
@@ -77,18 +80,24 @@ class ExtractEntries:
         self._seconds = seconds
         self._stale_seconds = stale_seconds
         self._failpoint = failpoint
+        self._used = UsedLately(time.monotonic)
 
     def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> ExtractionCounts:
         """What waits, for a bounded time; then somebody is told to go on. Several at once take each entry once."""
         until = time.monotonic() + self._seconds
+
+        def is_over() -> bool:
+            return is_stopping() or time.monotonic() > until
+
+        self._used.forget_half()
         ends: list[str] = []
         touched: set[str] = set()
-        while not (over := is_stopping() or time.monotonic() > until):
+        while not (over := is_over()):
             claimed = self._entries.claim(AT_ONCE)
             if not claimed:
                 break
             touched |= {entry.category or "" for entry in claimed}
-            ends += self._work(claimed, is_stopping)
+            ends += self._work(claimed, is_over)
         self._tell_drops(touched)
         if ends:
             log.info("entries_extracted", **{end: ends.count(end) for end in sorted(set(ends))})
@@ -104,17 +113,25 @@ class ExtractEntries:
         if self._entries.is_waiting():
             self._hint()
 
-    def _work(self, claimed: Sequence[Claimed], is_stopping: Callable[[], bool]) -> list[str]:
+    def _work(self, claimed: Sequence[Claimed], is_over: Callable[[], bool]) -> list[str]:
+        """Those first whose project took least time lately, or has fewest: what takes long must not hold up all others.
+
+        Other processes may know other times. So those that know none begin with who has few.
+        """
         ends: list[str] = []
         renewed = time.monotonic()
-        for entry in claimed:
-            if is_stopping():
-                self._entries.release(entry.claim_id)
+        left, many = list(claimed), Counter(entry.project_id for entry in claimed)
+        while left:
+            if is_over():
+                self._entries.release(left[0].claim_id)
                 break
             if time.monotonic() - renewed > _RENEW_SECONDS:
-                self._entries.renew(entry.claim_id)
+                self._entries.renew(left[0].claim_id)
                 renewed = time.monotonic()
-            ends.append(self._one(entry))
+            entry = min(left, key=lambda one: (self._used.by(one.project_id), many[one.project_id]))
+            left.remove(entry)
+            with self._used.counted(entry.project_id):
+                ends.append(self._one(entry))
         return ends
 
     def _one(self, entry: Claimed) -> str:

@@ -13,13 +13,21 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.changes import failed_parts
 from crawler.domain.changes.behind_walls import BehindWall, behind_walls, carried_on, reopened
 from crawler.domain.changes.comparison import Changes
+from crawler.domain.changes.failed_parts import HeldPage
 from crawler.domain.changes.filtered_changes import (
     FilteredChanges,
-    filter_across_pages,
+    Room,
+    compared_in,
     filter_changes,
+    filtered_by,
+    lines_to_ask_for,
     rules_for_random_tokens,
+    say_across_pages,
+    say_one_by_one,
+    without_sure_lines,
 )
 from crawler.domain.changes.gone_pages import with_errors_of_the_site, without_gone, without_told
 from crawler.domain.changes.left_out_places import left_out_places
@@ -48,6 +56,7 @@ from crawler.domain.changes.several_addresses import told_once
 from crawler.domain.changes.shared_walls import marked, with_shared_walls
 from crawler.domain.changes.told_meanwhile import ToldMeanwhile
 from crawler.domain.changes.weighing import (
+    Suspected,
     ThreeLooks,
     can_be_read,
     edited_moves_among,
@@ -64,14 +73,16 @@ from crawler.domain.changes.weighing import (
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.judging import Bound, Judge, Unjudged
-from crawler.domain.noise.clock_lines import Moves, confirmed, lines_to_confirm, without_lines
+from crawler.domain.noise.clock_lines import Moves, confirmed
 from crawler.domain.noise.learning import MOST_RULES
 from crawler.domain.noise.page_noise import FilteredPage
-from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair
+from crawler.domain.noise.page_pairs import PageOfCrawl, PagePair, PageSide
 from crawler.domain.noise.ports import NoiseRuleReader
 from crawler.domain.noise.rules import RuleSet
 from crawler.errors import TooSlowToTry
 from crawler.handlers.changes import tell_once
+from crawler.handlers.changes.across_pages import across_pages
+from crawler.handlers.changes.hold_failed_parts import HoldFailedParts
 from crawler.handlers.changes.tell_once import TellOnce
 
 MOST_LOOKS = 40
@@ -110,6 +121,7 @@ class ApplyNoiseRules:
     def __init__(self, pairs: StoredPairs, rules: LearnedRules, looks: SecondLooks, clock: Clock) -> None:
         self._pairs = pairs
         self._tell_once = TellOnce(pairs)
+        self._hold_failed_parts = HoldFailedParts(pairs)
         self._rules = rules
         self._looks = looks
         self._clock = clock
@@ -122,13 +134,17 @@ class ApplyNoiseRules:
         A page that is too much for the judge is changed, by its hash.
         """
         behind = behind_walls(baseline.change_summary)
-        back = self._pairs.steps_back(crawl.id, baseline.id, {url: page.version for url, page in behind.items()})
+        parts = {url: page for url, page in failed_parts.known(baseline.change_summary).items() if url not in behind}
+        versions = {url: page.version for some in (behind, parts) for url, page in some.items()}
+        back = self._pairs.steps_back(crawl.id, baseline.id, versions)
         walls = {back[url][0] if url in back else url: page for url, page in behind.items()}
+        held = {back[url][0] if url in back else url: page for url, page in parts.items()}
         passing = known(baseline.change_summary)
-        walled = _Walled(walls, dict(back.values()), frozenset(changes.unchanged), has_credentials, passing)
+        walled = _Walled(walls, dict(back.values()), frozenset(changes.unchanged), has_credentials, passing, held=held)
         changes = reopened(changes, walled.steps)
         if not changes.changed and not changes.new and not changes.removed and not changes.moved:
-            return filter_changes(changes, {})._replace(behind=carried_on(walls, changes), passing=passing)
+            found = filter_changes(changes, {})
+            return found._replace(behind=carried_on(walls, changes), held=carried_on(held, changes), passing=passing)
         self._learn(crawl.project_id, baseline.id, crawl.id, changes, judge)
         rules = self._rule_set(crawl.project_id)
         found = self._filter(baseline, crawl, changes, rules, walled, judge)
@@ -141,7 +157,8 @@ class ApplyNoiseRules:
         self._count(found)
         found = self._without_new_walls(crawl, found, rules, judge)
         found = found._replace(changes=self._without_told_ends(baseline, found.changes, walls, judge))
-        found = found._replace(changes=self._with_moves(baseline, crawl, found, rules, judge))
+        moved = self._with_moves(baseline, crawl, found, rules, judge)
+        found = found._replace(changes=replace(moved, moved=failed_parts.with_moved(moved.moved, parts)))
         also_at = self._tell_once.came_and_went(baseline, crawl, found.changes)
         return found._replace(changes=told_once(found.changes, also_at), also_at={**found.also_at, **also_at})
 
@@ -212,6 +229,7 @@ class ApplyNoiseRules:
     ) -> FilteredChanges:
         """Changes without what these rules leave out; nothing is learned or counted."""
         pages: dict[str, FilteredPage] = {}
+        room = Room()
         unjudged: dict[str, Bound] = dict(walled.unjudged)
         met: set[str] = set()
         back: dict[str, int] = {}
@@ -228,7 +246,7 @@ class ApplyNoiseRules:
                     if isinstance(page, Unjudged):
                         unjudged[pair.url] = page.bound
                     elif page is not None:
-                        pages[pair.url] = page
+                        pages[pair.url] = room.kept(page)
                         back[pair.url] = steps
                         versions |= {pair.url: pair.old_version} if pair.old_version else {}
             pages = with_errors_of_the_site(pages, compared)
@@ -242,16 +260,24 @@ class ApplyNoiseRules:
             unjudged |= dict.fromkeys(self._pairs.too_large(crawl.id, baseline.id, unread), Bound.PAGE)
         pages = self._by_other_looks(baseline, crawl, rules, pages, back, compared, judge)
         pages = ToldMeanwhile.of(baseline.change_summary).without(pages)
+        before = {url: page for url, page in walled.held.items() if url in walled.steps}
+        pages, held = self._hold_failed_parts(crawl, changes, pages, versions, before, rules, judge)
         changes, pages = without_gone(changes, pages)
         also_at = self._tell_once.changed(baseline, crawl, pages, rules, judge)
         others = {url for urls in also_at.values() for url in urls}
         pages = {url: page for url, page in pages.items() if url not in others}
-        found = filter_changes(told_once(changes, also_at), pages)._replace(further_back=back, also_at=also_at)
+        once = told_once(changes, also_at)
+        said = across_pages(judge, say_across_pages, pages, compared_in(once)) or say_one_by_one(pages)
+        found = filtered_by(once, said)._replace(further_back=back, also_at=also_at)
         behind = {url: BehindWall(wall, versions[url]) for url, wall in found.standing.items() if url in versions}
         by_hash = {url: unjudged[url] for url in found.changes.changed if url in unjudged}
         left_out = left_out_places(pages.values(), rules)
         return found._replace(
-            behind=carried_on(walled.known, changes) | behind, by_hash=by_hash, left_out=left_out, passing=passing
+            behind=carried_on(walled.known, changes) | behind,
+            held=carried_on(walled.held, changes) | held,
+            by_hash=by_hash,
+            left_out=left_out,
+            passing=passing,
         )
 
     def _passing(
@@ -282,22 +308,27 @@ class ApplyNoiseRules:
         judge: Judge,
     ) -> dict[str, FilteredPage]:
         """Where other pages cannot say whether a line runs with the clock, how it moved before or between looks may."""
-        asked = lines_to_confirm(filter_across_pages(pages, compared)[0])
+        if not any(page.clock for page in pages.values()):
+            return pages
+        asked = across_pages(judge, lines_to_ask_for, pages, compared)
         if not asked:
             return pages
         twice = (*self._second_looks(baseline.id), *self._second_looks(crawl.id))
         looks = [moved for _, moved in judge.each(weigh_moves, twice, rules) if not isinstance(moved, Unjudged)]
         seen: dict[str, Moves] = {}
+        nearer: dict[str, PageSide] = {}
         for further in VERSIONS_BACK:
             urls = sorted({url for key, urls in asked.items() for url in urls if key not in seen.get(url, {})})
             for steps, some in _by_steps(urls, back, further):
-                earlier = ((pages[pair.url], pair) for pair in self._between(baseline, crawl, some, steps))
+                versions = self._between(baseline, crawl, some, steps)
+                earlier = ((Suspected(pages[pair.url], nearer.get(pair.url)), pair) for pair in versions)
                 for (_, pair), moved in judge.each(moved_since, earlier, rules):
+                    nearer[pair.url] = pair.old
                     if not isinstance(moved, Unjudged):
                         # The latest move counts, which is the first that is found.
                         seen[pair.url] = {**moved, **seen.get(pair.url, {})}
         sure = confirmed(asked, seen, looks)
-        return {url: without_lines(page, sure) for url, page in pages.items()}
+        return pages | (across_pages(judge, without_sure_lines, _with_clocks(pages), sure) or {})
 
     def _stored(self, crawl_id: UUID, urls: Sequence[str]) -> list[PageOfCrawl]:
         """Some pages of a crawl, as far as they can be held all at once."""
@@ -355,6 +386,10 @@ def _held(pages: Iterable[Held], size: Callable[[Held], int]) -> Iterator[Held]:
         yield page
 
 
+def _with_clocks(pages: Mapping[str, FilteredPage]) -> dict[str, FilteredPage]:
+    return {url: page for url, page in pages.items() if page.clock}
+
+
 class _Walled(NamedTuple):
     """Pages that were behind a wall in the crawl before."""
 
@@ -367,6 +402,8 @@ class _Walled(NamedTuple):
     has_credentials: bool
     passing: Texts = ()
     """Texts that stood in place of pages by chance in earlier crawls."""
+    held: Mapping[str, HeldPage] = {}
+    """Pages of which the crawl before did not tell a part."""
     unjudged: Mapping[str, Bound] = {}
     """Pages that were too much for the judge before, and are not tried again."""
 
@@ -379,7 +416,7 @@ class _Walled(NamedTuple):
 
         `over`: texts that pass no more. They are what the page says now.
         """
-        if url not in self.steps or url not in self.same:
+        if url not in self.steps or url not in self.same or url in self.held:
             return page
         is_over = page.texts and any(text.is_in_place_of(page.texts, 1) for text in over)
         return page if is_over else marked(page, self.known[url].wall)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 from uuid import UUID
 
+from crawler.domain import judging
 from crawler.domain.changes.compare_turns import MOST_ATTEMPTS, Start, Turn, Turns
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader
@@ -28,18 +29,32 @@ class Diff(Protocol):
     def is_early(self, crawl_id: UUID) -> bool: ...
 
 
+class Crawls(CrawlReader, Protocol):
+    def is_diffed(self, crawl_id: UUID) -> bool: ...
+
+
 class CompareInTurn:
-    def __init__(self, crawls: CrawlReader, diff: Diff, turns: Turns, seconds: Callable[[], float]) -> None:
+    def __init__(self, crawls: Crawls, diff: Diff, turns: Turns, seconds: Callable[[], float]) -> None:
         self._crawls = crawls
         self._diff = diff
         self._turns = turns
         self._seconds = seconds
 
-    def __call__(self, crawl_id: UUID, asked_by: str = "", is_stopping: Callable[[], bool] = lambda: False) -> Start:
-        """Whether it was compared now; if not, it is to be asked for later, or somebody else does it.
+    def __call__(
+        self,
+        crawl_id: UUID,
+        asked_by: str = "",
+        is_stopping: Callable[[], bool] = lambda: False,
+        *,
+        again: bool = False,
+    ) -> Start:
+        """Whether it is compared now; if not, it is to be asked for later, or somebody else does it.
 
         `asked_by` is the same each time one and the same caller asks. When this process is to stop, another goes on.
+        `again`: also if it was compared, or has failed. Else that is over: messages are sent and delivered twice.
         """
+        if not again and self._crawls.is_diffed(crawl_id):
+            return Start.NOW
         if self._diff.is_early(crawl_id):  # it takes no turn: the one it waits for may need it
             return Start.LATER
         project_id = self._crawls.get_crawl(crawl_id).project_id
@@ -50,8 +65,10 @@ class CompareInTurn:
             self.give_up(crawl_id, f"{_LOST}, {MOST_ATTEMPTS} times.")
             return Start.NOW
         look = _Looks(self._turns, project_id, crawl_id, turn, self._seconds, is_stopping)
+        told = judging.besides.set(look.besides)
         try:
-            self._diff(crawl_id, look)
+            with self._turns.held(project_id, crawl_id):
+                self._diff(crawl_id, look)
         except OthersFirst:
             self._turns.put_off(project_id, crawl_id, was_long=look.is_long)
             return Start.LATER
@@ -65,6 +82,8 @@ class CompareInTurn:
             said = exc.message.rstrip(".") if isinstance(exc, CrawlerError) else type(exc).__name__
             self.give_up(crawl_id, f"Comparing it broke {MOST_ATTEMPTS} times ({said}).")
             return Start.NOW
+        finally:
+            judging.besides.reset(told)
         self._turns.leave(project_id, crawl_id, is_over=True)
         return Start.NOW
 
@@ -92,14 +111,23 @@ class _Looks:
         self._turn = turn
         self._seconds = seconds
         self._next = seconds() + LOOK_SECONDS
+        self._used = self._besides = 0.0
+        """CPU time: of judges, as they last said, and of others."""
 
     @property
     def is_long(self) -> bool:
         return self._turn.is_long
 
+    def besides(self, seconds: float) -> None:
+        """Others than judges have worked for so long."""
+        self._besides += seconds
+        self(self._used)
+
     def __call__(self, used: float) -> None:
         if self._is_stopping():
             raise OthersFirst
+        self._used = used
+        used += self._besides
         if not self.is_long and used >= self._turn.seconds:
             if not self._turns.take_long(self._crawl_id):
                 raise OthersFirst

@@ -185,7 +185,9 @@ class DiffCrawl:
             template_pages=filtered.template_pages,
             coverage=cover(filtered.changes, found),
         )
-        meanwhile = ToldMeanwhile.of(baseline.change_summary).as_record(filtered.changes.not_compared)
+        meanwhile = ToldMeanwhile.of(baseline.change_summary).as_record(
+            (*filtered.changes.not_compared, *filtered.held)
+        )
         return summary | filtered.as_record() | meanwhile
 
     def is_early(self, crawl_id: UUID) -> bool:

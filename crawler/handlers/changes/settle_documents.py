@@ -1,7 +1,7 @@
 """Settle documents by what a comparison found out: pages that are gone are none, and a wall is not what a page says.
 
-Documents of pages behind a wall are made of the last version that was the page. While the wall stands they wait for the
-comparison (`handlers/engine/batch_rows.py`), which alone can tell whether it is gone.
+Documents of pages behind a wall, or with a part that failed, are made of the last version that was the page. While
+that lasts they wait for the comparison (`handlers/engine/batch_rows.py`), which alone can tell whether it is over.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,6 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
+from crawler.domain.changes import failed_parts
 from crawler.domain.changes.behind_walls import behind_walls
 from crawler.domain.changes.filtered_changes import FilteredChanges
 from crawler.domain.crawls.crawl import CrawlJob
@@ -47,10 +48,10 @@ class SettleDocuments:
 
 def _other_versions(baseline: CrawlJob, crawl: CrawlJob, found: FilteredChanges) -> dict[str, UUID | None]:
     """By URL, of which version a document is to be made instead; None for the newest, where a wall is gone."""
-    before = behind_walls(baseline.change_summary)
+    before = (*behind_walls(baseline.change_summary), *failed_parts.known(baseline.change_summary))
     key_of = keys_of(crawl.config)
     compared = {key_of(url) for url in (*found.changes.changed, *found.changes.unchanged)}
-    behind = {url: page.version for url, page in found.behind.items()}
+    behind = {url: page.version for some in (found.behind, found.held) for url, page in some.items()}
     return {**dict.fromkeys(url for url in before if key_of(url) in compared), **behind}
 
 

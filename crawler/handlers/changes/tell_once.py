@@ -23,6 +23,7 @@ from crawler.domain.noise.page_noise import FilteredPage
 from crawler.domain.noise.ports import PagePairReader
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.urls.keys import keys_of
+from crawler.handlers.changes.across_pages import across_pages
 
 
 class Pairs(PagePairReader, Protocol):
@@ -49,7 +50,7 @@ class TellOnce:
         known = self._pairs.addresses(crawl.id, edited)
         canonicals = {page.url: page.canonical for page in known if page.canonical}
         found = find_copies(pages, canonicals, key_of)
-        again = to_read_again(pages, found)
+        again = across_pages(judge, to_read_again, pages, found) or []
         urls = [url for group in again for url in group]
         pairs = {pair.url: pair for pair in self._pairs.between(crawl.id, baseline.id, urls)} if urls else {}
         groups = ([pairs[url] for url in urls if url in pairs] for urls in again)

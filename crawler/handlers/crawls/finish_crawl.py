@@ -4,7 +4,7 @@ What follows is sent by `after_crawl` in `adapters/operating/celery_queue.py`; s
 `adapters/engine/ledger.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
@@ -13,7 +13,7 @@ from crawler import telemetry
 from crawler.domain.changes.coverage_words import RENEW
 from crawler.domain.clock import Clock
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason, FetchState
-from crawler.domain.crawls.frontier import CrawlStats, Wait
+from crawler.domain.crawls.frontier import CrawlStats, HostWait, Wait
 from crawler.domain.crawls.learned_params import told_params
 from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ledger import SeedState
@@ -115,17 +115,30 @@ class FinishCrawl:
             return None
         return None if self._probes(crawl, saw_all=True) else EndReason.EXHAUSTED
 
+    def may_end(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
+        """Whether it is worth while to call this for the crawl. It costs little, and changes nothing."""
+        return stats.finished or self._is_overdue(crawl) or self._find_early_end(crawl, stats) is not None
+
     def _early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | None:
         """Why a crawl ends although something still waits: all its hosts are blocked. None if it goes on."""
+        found = self._find_early_end(crawl, stats)
+        return self._give_up(crawl, found) if isinstance(found, Refusals) else found
+
+    def _find_early_end(self, crawl: CrawlJob, stats: CrawlStats) -> EndReason | Refusals | None:
+        """Why it may end now, or what the hosts say whose URLs are to be given up before."""
         if stats.leased or stats.paused or stats.building:
             return None
-        refused = self._find_refused(crawl, stats)
+        waits = self._stay_away(crawl, stats)
+        refused = self._find_refused(crawl, waits) if waits else None
         if end := self._end_of_pages(crawl):
-            is_over = refused is not None or self._probes.are_done(crawl.id) or self._is_blocked(crawl, stats)
+            is_over = refused is not None or self._probes.are_done(crawl.id) or self._is_blocked(crawl, waits, stats)
             return end if is_over else None
-        if self._is_blocked(crawl, stats):
-            return EndReason.BLOCKED
-        return self._give_up(crawl, refused) if refused else None
+        return EndReason.BLOCKED if self._is_blocked(crawl, waits, stats) else refused
+
+    def _stay_away(self, crawl: CrawlJob, stats: CrawlStats) -> list[HostWait]:
+        """Where all that waits is kept away by its hosts; none if a part of it is not."""
+        waits = [wait for wait in self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT) if wait.why in _STAY_AWAY]
+        return waits if sum(wait.queued for wait in waits) >= stats.queued else []
 
     def _give_up(self, crawl: CrawlJob, refused: Refusals) -> EndReason | None:
         """End the URLs of hosts that refuse everything. What follows them is done as ever: it is asked for once more
@@ -137,12 +150,9 @@ class FinishCrawl:
         self._fill_frontier(crawl, sitemaps=False)
         return None
 
-    def _find_refused(self, crawl: CrawlJob, stats: CrawlStats) -> Refusals | None:
+    def _find_refused(self, crawl: CrawlJob, waits: Sequence[HostWait]) -> Refusals | None:
         """What the hosts say that refuse all that still waits, if they did for too long; of several that with most."""
         now, patience = self._clock(), crawl.config.patience_seconds
-        waits = [wait for wait in self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT) if wait.why in _STAY_AWAY]
-        if not waits or sum(wait.queued for wait in waits) < stats.queued:
-            return None
         known = self._ledger.refusals(crawl.id, sorted({wait.host for wait in waits}))
         begun = now - timedelta(seconds=crawl.working_seconds(now))
         for wait in waits:
@@ -175,11 +185,10 @@ class FinishCrawl:
     def _seconds_left(self, crawl: CrawlJob) -> float:
         return crawl.config.max_duration_seconds - crawl.working_seconds(self._clock())
 
-    def _is_blocked(self, crawl: CrawlJob, stats: CrawlStats) -> bool:
+    def _is_blocked(self, crawl: CrawlJob, waits: Sequence[HostWait], stats: CrawlStats) -> bool:
         """Whether every remaining host is blocked for longer than the crawl may last."""
         left = self._seconds_left(crawl)
-        waits = self._frontier.waiting(crawl.id, MAX_HOSTS_LOOKED_AT)
-        too_long = [wait for wait in waits if wait.why in _STAY_AWAY and (wait.due_seconds or 0.0) > left]
+        too_long = [wait for wait in waits if (wait.due_seconds or 0.0) > left]
         return bool(too_long) and sum(wait.queued for wait in too_long) >= stats.queued
 
     def _has_moved(self, crawl: CrawlJob, before: CrawlStats) -> bool:

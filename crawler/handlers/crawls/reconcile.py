@@ -1,9 +1,12 @@
 """Reconcile: find work that nobody is doing, after lost messages, dead workers or an emptied Redis.
 
 Expired leases go back by `adapters/frontier/lua/reap.lua`; schedules, the queue and documents have their own recovery.
+One look has so many seconds. Where it stopped, the next one goes on: whoever looks has other work, which waits. So
+nothing is finished here; who finishes crawls is told which may be over.
 """
 
 import random
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -12,7 +15,7 @@ from uuid import UUID
 from crawler import telemetry
 from crawler.domain.clock import Clock, from_ms
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
-from crawler.domain.crawls.frontier import End, Kind, Lane, Lease, LostRequest
+from crawler.domain.crawls.frontier import CrawlStats, End, Kind, Lane, Lease, LostRequest
 from crawler.domain.engine.large_crawls import is_large
 from crawler.domain.engine.ledger import Request, UrlKey
 from crawler.domain.engine.max_pages import limits_of
@@ -30,14 +33,20 @@ from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
 from crawler.handlers.engine.record_probe import refuse_probe
 from crawler.handlers.engine.render_where_needed import Lanes, Record
+from crawler.handlers.engine.shift_hints import begin_to_ask
 from crawler.handlers.engine.write_batch import WriteBatch
 from crawler.handlers.hosts.recover_hosts import RecoverHosts
+from crawler.handlers.operating.look_for_lost import LOOK_SECONDS
 
 log = telemetry.logger(__name__)
 
 PENDING_GRACE = timedelta(seconds=5)
 ENDING_GRACE = timedelta(seconds=10)
 """So long whoever ended a crawl has time to close its frontier. Doing it for them would ask twice for what follows."""
+CRAWLS_AT_ONCE = 50
+"""Rows that are read together: a look may end before it comes to all."""
+ENDED_AT_ONCE = 20
+"""Crawls whose end was left half done, of each kind. Each may take a tenth of a second."""
 LOST_AT_ONCE = 500
 PRUNE_EVERY = timedelta(hours=1)
 ASK_AGAIN_SECONDS = 60.0
@@ -65,6 +74,7 @@ class Reconcile:
         clock: Clock,
         requests_may_take: Callable[[], float],
         look_at_settings: Callable[[], object] = lambda: None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._frontier = frontier
@@ -84,37 +94,55 @@ class Reconcile:
         self._clock = clock
         self._requests_may_take = requests_may_take
         self._look_at_settings = look_at_settings
+        self._monotonic = monotonic
         self._pruned_at = datetime.min.replace(tzinfo=UTC)
 
-    def __call__(self) -> None:
+    def __call__(self, seconds: float = LOOK_SECONDS) -> bool:
+        """Look for so long, at one crawl at least. Whether none is left: else the next look goes on from there."""
+        until = self._monotonic() + seconds
         self._look_at_settings()
         # Before any crawl is opened again: a frontier that lost everything must get the hosts' blocks first.
         self._recover_hosts()
         in_frontier = self._frontier.open_crawls()  # read first: each of them has had an open row
-        crawls = self._store.open_crawls()
-        self._lanes.is_open(Lane.BROWSER)  # so that it is known before a crawl asks, which would have to wait for it
-        begun = []
-        for crawl in crawls:
+        left_open = set(in_frontier) - set(self._store.open_crawl_ids())
+        half_ended = self._store.take_half_ended(ENDED_AT_ONCE)
+        for crawl in half_ended:
             with suppress(NotFound):  # deleted meanwhile, as may happen below: the others are looked after all the same
-                if crawl.status is CrawlStatus.PENDING:
-                    self._start_forgotten(crawl)
-                elif self._look_after(crawl):
-                    begun.append(crawl.id)
-        for crawl_id in set(in_frontier) - {crawl.id for crawl in crawls}:
-            self._close(crawl_id)
-        for crawl in self._store.take_half_ended():
-            with suppress(NotFound):
                 self._end_wholly(crawl)
+        left_open -= {crawl.id for crawl in half_ended}
+        for crawl_id in random.sample(sorted(left_open), min(len(left_open), ENDED_AT_ONCE)):
+            self._close(crawl_id)
         self._record_lost_requests()
         self._prune_now_and_then()
         for lane in Lane:
             pairs, _ = self._frontier.due(lane, 1)
             if pairs:
                 self._hints.fetch(lane)
-        random.shuffle(begun)  # last, and in any order: to end a crawl may take long, and this task has a time limit
-        for crawl_id in begun:
-            with suppress(NotFound):
-                self._finish_crawl(crawl_id)
+        return self._look_after_open(until) and len(half_ended) < ENDED_AT_ONCE
+
+    def _look_after_open(self, until: float) -> bool:
+        """Look after open crawls, from where the last look stopped. Whether it came to the last one."""
+        self._lanes.is_open(Lane.BROWSER)  # so that it is known before a crawl asks, which would have to wait for it
+        place = self._frontier.reconcile_place()
+        while crawls := self._store.open_crawls(place, CRAWLS_AT_ONCE):
+            for crawl in crawls:
+                # Before it is looked after: one that nobody can look after must not keep others from it.
+                place = crawl.id
+                self._frontier.keep_reconcile_place(place)
+                with suppress(NotFound):
+                    self._look_after_one(crawl)
+                if self._monotonic() >= until:
+                    return False
+        self._frontier.keep_reconcile_place(None)
+        return True
+
+    def _look_after_one(self, crawl: CrawlJob) -> None:
+        if crawl.status is CrawlStatus.PENDING:
+            self._start_forgotten(crawl)
+            return
+        stats = self._look_after(crawl)
+        if stats and self._finish_crawl.may_end(crawl, stats) and begin_to_ask(self._frontier, crawl.id):
+            self._hints.finish_crawl(crawl.id, later=crawl.goes_later)
 
     def _prune_now_and_then(self) -> None:
         now = self._clock()
@@ -129,15 +157,15 @@ class Reconcile:
         log.warning("pending_crawl", crawl_id=str(crawl.id))
         self._seed_crawl(crawl.id)
 
-    def _look_after(self, crawl: CrawlJob) -> bool:
-        """Whether it is in the frontier, so that it may be over."""
+    def _look_after(self, crawl: CrawlJob) -> CrawlStats | None:
+        """Its numbers, if it is in the frontier, so that it may be over."""
         stats = self._frontier.stats(crawl.id)
         if stats is None:
             if not is_large(crawl):
                 self.restore(crawl)
             elif self._frontier.acquire_task(f"large {crawl.id}", ASK_AGAIN_SECONDS):
                 self._hints.tend_large_crawl(crawl.id)
-            return False
+            return None
         if self._frontier.adjust_gap(crawl.id, limits_of(crawl)):
             log.info("gap_adjusted", crawl_id=str(crawl.id))
         if stats.paused != crawl.paused:  # the process that paused or resumed it could not reach Redis
@@ -148,7 +176,7 @@ class Reconcile:
         self._bury(crawl.id, [lease for lease, poison in reaped if poison])
         if not self._lanes.is_open(Lane.BROWSER) and self._waits_for_browser(crawl):
             self._do_without_browser(crawl)
-        return True
+        return stats
 
     def restore(self, crawl: CrawlJob) -> None:
         """Fill the frontier of a crawl that Redis has lost. One that has ended meanwhile is closed, not lost."""

@@ -5,7 +5,9 @@ The model: `openai_embedder.py` or `local_embedder.py` in `adapters/documents`. 
 """
 
 import time
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from itertools import zip_longest
 from typing import Protocol
 from uuid import UUID
 
@@ -58,10 +60,12 @@ class EmbedDocuments:
         lease_seconds: float,
         seconds: float,
         batch: int,
+        text_waits: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
         rest: MutableSequence[float] | None = None,
     ) -> None:
-        """`rest`: three numbers, at first 0, that several processes may share: then they all rest after a failure."""
+        """`text_waits`: whether there is text to make, to which vectors give way after each request. `rest`: three
+        numbers, at first 0, that several processes may share: then they all rest after a failure."""
         self._vectors = vectors
         self._embedder = embedder
         self._hint = hint
@@ -69,6 +73,7 @@ class EmbedDocuments:
         self._lease_seconds = lease_seconds
         self._seconds = seconds
         self._batch = batch
+        self._text_waits = text_waits
         self._clock = clock
         self._renewed_at = float("-inf")
         self._rest = [0.0] * 3 if rest is None else rest
@@ -97,7 +102,7 @@ class EmbedDocuments:
                 return count  # the others would fare no better now
             count += self._vectors.finish(documents, embedder.name)
             self._put_away(documents, refused)
-            if is_stopping() or self._clock() > until:
+            if is_stopping() or self._clock() > until or self._text_waits():
                 if self._vectors.count_due():
                     self._go_on()
                 break
@@ -139,7 +144,7 @@ class EmbedDocuments:
         """
         embed_each = EmbedEach(embedder, lambda: self._clock() > until)
         refused: dict[UUID, str] = {}
-        lacking = list(self._vectors.missing(documents, embedder.name))
+        lacking = _by_turns(self._vectors.missing(documents, embedder.name))
         while lacking and self._clock() <= until:
             some, lacking = lacking[: self._at_once], lacking[self._at_once :]
             found = embed_each([text_to_embed(chunk.headings, chunk.content) for chunk in some])
@@ -152,4 +157,14 @@ class EmbedDocuments:
             self._vectors.keep(embedder.name, kept)
             self._rest[_FAILURES] = 0
             self._rest[_AT_ONCE] = min(self._batch, self._at_once * 2)
+            if self._text_waits():
+                break
         return refused
+
+
+def _by_turns(lacking: Iterable[Lacking]) -> list[Lacking]:
+    """One of each document, then a second one of each: a small document does not wait for the chunks of large ones."""
+    of_each: dict[UUID, list[Lacking]] = defaultdict(list)
+    for chunk in lacking:
+        of_each[chunk.document_id].append(chunk)
+    return [chunk for some in zip_longest(*of_each.values()) for chunk in some if chunk is not None]

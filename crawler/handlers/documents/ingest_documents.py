@@ -8,7 +8,7 @@ Which pages become documents: `handlers/engine/batch_rows.py`. How they are cut:
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -23,13 +23,15 @@ from crawler.domain.pages.files import is_pdf, kind_of
 from crawler.domain.pages.language import detect
 from crawler.domain.pages.parsing import UnparsablePage
 from crawler.domain.retries import MOST_LOSSES
+from crawler.domain.used_lately import UsedLately
 from crawler.handlers.pages.bounded_reading import BoundedReading
 
 log = telemetry.logger(__name__)
 
 AT_ONCE = 16
 LARGE = 1_000_000
-"""Bytes and characters after which documents are kept: one commit of sixteen large pages would take a minute."""
+"""Bytes and characters after which documents are kept: one commit of sixteen large pages would take a minute. Each PDF
+is kept by itself: a small one may take as long as it may, too."""
 LOST = f"{MOST_LOSSES} workers were lost while they worked on it."
 GONE = "The version of the page it was to be made of is not kept any more."
 
@@ -75,10 +77,12 @@ class IngestDocuments:
         self._lease_seconds = lease_seconds
         self._seconds = seconds
         self._failpoint = failpoint
+        self._used = UsedLately(time.monotonic)
 
     def __call__(self, is_stopping: Callable[[], bool] = lambda: False) -> int:
         """Work off what waits, for a bounded time; how many were made. What is left is hinted at again."""
         until = time.monotonic() + self._seconds
+        self._used.forget_half()
         count = 0
         while sources := self._documents.claim(AT_ONCE, self._lease_seconds):
             count += self._make_in_parts(sources, lambda: is_stopping() or time.monotonic() > until)
@@ -99,12 +103,14 @@ class IngestDocuments:
             self._hint()
 
     def _make_in_parts(self, sources: Sequence[Source], is_over: Callable[[], bool]) -> int:
-        """The small ones first, whosoever large ones are beside them. What there is no time for goes back."""
-        count, left = 0, sorted(sources, key=_size)
-        for part in _parts(left):
-            if count and is_over():
+        """First those whose project took least time lately, then small ones. What there is no time for goes back."""
+        count, left = 0, list(sources)
+        while left:
+            if len(left) < len(sources) and is_over():
                 self._documents.put_back(left)
                 break
+            left.sort(key=lambda one: (self._used.by(one.project_id), _is_file(one), _size(one)))
+            part = _first_part(left)
             count += self._make(part)
             left = left[len(part) :]
         return count
@@ -114,11 +120,13 @@ class IngestDocuments:
         failed: list[Failed] = []
         wanted = [source for source in sources if not source.noindex]
         for source in wanted:
-            match self._document(source):
-                case Made() as document:
-                    made.append(document)
-                case Failed() as failure:
-                    failed.append(failure)
+            with self._used.counted(source.project_id):
+                found = self._document(source)
+            match found:
+                case Made():
+                    made.append(found)
+                case Failed():
+                    failed.append(found)
         if not sources:
             return 0
         self._failpoint("before_ingest_commit")
@@ -138,7 +146,7 @@ class IngestDocuments:
         if source.content is None and source.text is None:
             return Failed(source, GONE)
         self._failpoint("ingest", source.url.encode())
-        if source.content is not None and is_pdf(source.content_type, source.content):
+        if source.content is not None and _is_file(source):
             return self._file(source, source.content)
         try:
             text = self._text_of(source)
@@ -173,12 +181,17 @@ def _size(source: Source) -> int:
     return len(source.content or b"") + len(source.text or "")
 
 
-def _parts(sources: Sequence[Source]) -> Iterator[Sequence[Source]]:
-    """Several small ones together, large ones alone."""
-    first, size = 0, 0
+def _is_file(source: Source) -> bool:
+    return source.content is not None and is_pdf(source.content_type, source.content)
+
+
+def _first_part(sources: Sequence[Source]) -> Sequence[Source]:
+    """Several small pages together; a large one, and each file, alone."""
+    size = 0
     for place, source in enumerate(sources):
         size += _size(source)
-        if size > LARGE and place > first:
-            yield sources[first:place]
-            first, size = place, _size(source)
-    yield sources[first:]
+        if place and (size > LARGE or _is_file(source)):
+            return sources[:place]
+        if _is_file(source):
+            return sources[:1]
+    return sources

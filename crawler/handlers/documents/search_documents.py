@@ -9,7 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from crawler import telemetry
-from crawler.domain.documents.embedding import Embedder, EmbeddingFailed, vector_kind
+from crawler.domain.documents.embedding import Embedder, EmbeddingFailed, TextRefused, vector_kind
 from crawler.domain.documents.searching import Found, Query, SearchAnswer, SearchHit, fuse
 
 QUIET_SECONDS = 30.0
@@ -49,7 +49,8 @@ class SearchDocuments:
             nearest = self._nearest(project_id, words, query, prefix)
         except EmbeddingFailed as exc:
             nearest, note = None, exc.message
-            self._not_before = self._clock() + QUIET_SECONDS
+            if not isinstance(exc, TextRefused):  # that is the query's fault, and concerns no other
+                self._not_before = self._clock() + QUIET_SECONDS
             log.warning("search_without_vectors", detail=exc.message)
         if nearest is not None:
             ways.append(nearest)

@@ -25,7 +25,7 @@ from crawler.domain.pages.parsing import ParsedPage
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.rendered_page import RenderedPage, VisitNote
 from crawler.domain.rendering.signals import EMPTY, FAILED, FILE, UNAVAILABLE, Decision, Signal, decide_mode
-from crawler.domain.rendering.unfed import comes_again, missed, noted
+from crawler.domain.rendering.unfed import Unfed, comes_again, missed, noted, strayed
 from crawler.domain.urls.url import digest
 from crawler.handlers.engine.lease_result import LeaseResult
 from crawler.handlers.engine.record_page import record_refused
@@ -38,6 +38,8 @@ _OF_BROWSERS = frozenset({Reason.FORBIDDEN, Reason.TLS})
 
 A site may block headless browsers, and a browser trusts other certificate authorities.
 """
+
+_NOTHING = "its request for %s brought nothing."
 
 Record = Callable[[UUID, dict[str, Any]], CrawlJob | None]
 """None if the crawl was deleted meanwhile. Nothing of it will be stored, and nobody else is to notice."""
@@ -92,25 +94,51 @@ class FallBackToHttp:
         """After the browser showed a page that lost some of what it said, because its site gave it no data or no
         script. It is visited once more, and then never replaces an earlier version: when they are back, it is compared
         with that."""
-        previous = ticket.previous
-        was_shown = previous is not None and previous.method == RENDERED and previous.compared_method is not None
-        usual = (previous.unfed or []) if previous is not None and was_shown else []
+        previous, usual = ticket.previous, _usual(ticket)
         is_other = previous is None or previous.content_hash != page.content_hash
-        if is_other and comes_again(result.unfed, usual) and self._notes.try_again(*name_of(ticket)):
-            settled.end = End.RENDER
+        if is_other and self._is_tried_again(settled, ticket, result, usual or []):
             return True
-        if previous is not None and was_shown:
+        if previous is not None and usual is not None:
             crawls = previous.missed or 0
             if one := missed(result.unfed, usual, page.word_count, previous.words or 0, crawls):
-                settled.rendering = {**(settled.rendering or {}), UNFED: usual, MISSED: crawls + 1}
-                error = f"It shows less than before, and its request for {one.path} brought nothing."
-                record_refused(settled, one.reason, error, from_seconds(result.sent_at), result)
-                if ticket.context.follows_links:
-                    settled.kept_links = previous.links_followed
+                error = f"It shows less than before, and {_NOTHING % one.path}"
+                self._record_missed(settled, ticket, result, error, one)
                 return True
         if result.unfed:
             settled.rendering = {**(settled.rendering or {}), UNFED: noted(result.unfed)}
         return False
+
+    def after_straying(self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage) -> bool:
+        """After the scripts of a page led elsewhere that showed it before. Where a part of them, or data, did not come,
+        many applications go to their first page: so it says nothing about where the page is."""
+        usual = _usual(ticket)
+        if usual is None or ticket.previous is None:
+            return False
+        one = strayed(result.unfed, usual, ticket.previous.missed or 0)
+        if one is None:
+            return False
+        if not self._is_tried_again(settled, ticket, result, usual):
+            self._record_missed(settled, ticket, result, f"It led elsewhere, and {_NOTHING % one.path}", one)
+        return True
+
+    def _is_tried_again(
+        self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, usual: list[str]
+    ) -> bool:
+        if not comes_again(result.unfed, usual) or not self._notes.try_again(*name_of(ticket)):
+            return False
+        settled.end = End.RENDER
+        return True
+
+    def _record_missed(
+        self, settled: LeaseResult, ticket: RequestTicket, result: RenderedPage, error: str, one: Unfed
+    ) -> None:
+        """The page keeps its earlier version, leads where that led, and goes on being compared with it."""
+        previous = ticket.previous
+        crawls = (previous.missed or 0) if previous else 0
+        settled.rendering = {**(settled.rendering or {}), UNFED: _usual(ticket) or [], MISSED: crawls + 1}
+        record_refused(settled, one.reason, error, from_seconds(result.sent_at), result)
+        if previous is not None and ticket.context.follows_links:
+            settled.kept_links = previous.links_followed
 
     def store_fallback(
         self, settled: LeaseResult, ticket: RequestTicket, result: FetchResult, page: ParsedPage
@@ -169,6 +197,15 @@ def _decides_by_homepage(ticket: RequestTicket) -> bool:
     """Whether the whole crawl is rendered because of its homepage. One that was rendered by itself speaks for none."""
     context = ticket.context
     return decide_mode(context.crawl.config) is None and (context.site is None or context.site.render)
+
+
+def _usual(ticket: RequestTicket) -> list[str] | None:
+    """What brought nothing either when a browser showed the page for the crawl that this one is compared with. None if
+    none did."""
+    previous = ticket.previous
+    if previous is None or previous.method != RENDERED or previous.compared_method is None:
+        return None
+    return previous.unfed or []
 
 
 def _is_blank(page: ParsedPage) -> bool:

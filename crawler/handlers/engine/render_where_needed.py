@@ -17,7 +17,7 @@ from crawler.domain.crawls.fetching import FetchResult
 from crawler.domain.crawls.frontier import End, Lane
 from crawler.domain.engine.both_ways import needs_light_copy, needs_rendering
 from crawler.domain.engine.judging import Judgement, ResponseVerdict
-from crawler.domain.engine.ledger import SHELL, UrlKey
+from crawler.domain.engine.ledger import IN_PART, SHELL, UrlKey
 from crawler.domain.engine.max_pages import limits_of
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.markdown.page import markdown_of
@@ -173,6 +173,7 @@ class RenderWhereNeeded:
                 return True
             if self._fall_back.after_unfed(settled, ticket, result, page):
                 return True
+            _mark_part(settled, result)
             self._learn(settled, ticket, result, page)
             return False
         if ticket.visit.why.signal is Signal.RENDER_FAILED:
@@ -224,8 +225,12 @@ class RenderWhereNeeded:
 
         Returns False if the browser is not tried.
         """
-        if isinstance(result, RenderedPage) and self._comes_again(settled, ticket, result):
-            return True
+        if isinstance(result, RenderedPage):
+            strayed = judgement.verdict is ResponseVerdict.REDIRECT
+            if self._comes_again(settled, ticket, result):
+                return True
+            if strayed and self._fall_back.after_straying(settled, ticket, result):
+                return True
         if judgement.verdict not in _FINAL:
             return False
         if isinstance(result, RenderedPage):
@@ -386,7 +391,7 @@ class RenderWhereNeeded:
         left = self._signs(ticket, result, page) if is_loading else Signs()
         found = compare((light.text, light.links), (page.text, links), rule, light.signs, left)
         settled.says_same_light = light.content_hash == page.content_hash
-        if found.agrees and is_loading and any(one.reason is not Reason.FORBIDDEN for one in result.unfed):
+        if found.agrees and is_loading and any(one.may_pass for one in result.unfed):
             return  # what was to come did not: that says nothing about pages of its kind
         settled.finding = finding(shape, found, is_loading=is_loading)
         settled.compared = {"shape": shape, "agrees": found.agrees, "words": found.words, "links": found.links}
@@ -413,6 +418,11 @@ def _may_be_loading(result: FetchResult, page: ParsedPage) -> bool:
 def _spared(decision: Decision) -> dict[str, Any] | None:
     """What is noted of a page that looks as if it needed a browser, and needs none as others of its kind have shown."""
     return decision.as_record() if decision.signal is Signal.SHAPE else None
+
+
+def _mark_part(settled: LeaseResult, result: RenderedPage) -> None:
+    if result.is_cut:
+        settled.rendering = {**(settled.rendering or {}), IN_PART: True}
 
 
 def _mark_shell(settled: LeaseResult, ticket: RequestTicket, page: ParsedPage) -> None:

@@ -19,6 +19,13 @@ ASK_SECONDS = 0.1
 """Shortest time between two hints by which a shift asks for help."""
 UNDER_WAY_MS = 2000
 """How long a sent hint counts as pending, unless a shift starts before."""
+FINISH_SECONDS = 15.0
+"""So long the reconciler takes a message to finish a crawl for one that waits its turn: then it may be lost."""
+
+
+def begin_to_ask(frontier: Frontier, crawl_id: UUID) -> bool:
+    """Note that somebody is asked to finish the crawl. Whether nobody was in the last seconds."""
+    return frontier.acquire_task(f"finish {crawl_id}", FINISH_SECONDS)
 
 
 class ShiftHints:
@@ -55,6 +62,7 @@ class ShiftHints:
             if stats is not None and stats.finished:
                 found.add(crawl_id)
                 with suppress(RedisUnavailable):  # the reconciler also checks whether crawls are over
+                    begin_to_ask(self._frontier, crawl_id)
                     self._hints.finish_crawl(crawl_id, later=crawl_id in later)
         return found
 

@@ -127,8 +127,13 @@ class WriteBatch:
                 time.sleep(pause)
                 pause = commit_pause(pause)
 
-    def _write(self, batch: Sequence[LeaseResult], told: Depths, tries: int = MAX_RACES) -> Written:
-        """Write the batch in one commit. `told` gets the depth of each URL that ended."""
+    def _write(
+        self, batch: Sequence[LeaseResult], told: Depths, tries: int = MAX_RACES, *, is_refusal: bool = False
+    ) -> Written:
+        """Write the batch in one commit. `told` gets the depth of each URL that ended.
+
+        `is_refusal`: it only says that a row was refused; if that is refused, too, nothing is left to be written.
+        """
         children = Children([], {}, [])
 
         def find_children(depths: Depths) -> list[Found]:
@@ -152,12 +157,14 @@ class WriteBatch:
         except WriteRaced:
             _forget_followed(batch)
             if tries > 1:
-                return self._write(batch, told, tries - 1)
+                return self._write(batch, told, tries - 1, is_refusal=is_refusal)
             if len(batch) == 1:
                 raise
             return self._write_apart(batch, told, self._fail_alone)
         except RowRefused as refused:
             _forget_followed(batch)
+            if is_refusal:
+                raise
             log.warning("batch_refused", rows=len(batch), error=refused.message)
             return self._write_apart(batch, told, self._fail_alone)
         children.shorter.extend(known)
@@ -183,8 +190,9 @@ class WriteBatch:
         alone = LeaseResult(settled.lease, settled.context, End.DROPPED, settled.key, settled.lateness_ms)
         at = settled.url_end.fetched_at if settled.url_end else from_ms(settled.lease.claimed_ms)
         if settled.probe:
-            return self._write([refuse_probe(alone, Reason.PARSE, at)], told)
-        return self._write([record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)], told)
+            return self._write([refuse_probe(alone, Reason.PARSE, at)], told, is_refusal=True)
+        refused = record_refused(alone, Reason.PARSE, "Its content cannot be stored.", at)
+        return self._write([refused], told, is_refusal=True)
 
     def _leave_out(self, settled: LeaseResult, _: Depths) -> Written:
         """Leave out a page beyond `max_pages`, if Redis lost count. Its ledger row waits for the end of the crawl."""

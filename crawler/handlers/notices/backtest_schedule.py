@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any, Protocol
 from uuid import UUID
 
-from crawler.domain.changes.filtered_changes import recount
+from crawler.domain.changes import failed_parts
+from crawler.domain.changes.filtered_changes import Room, recount
 from crawler.domain.changes.weighing import weigh
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.crawls.ports import CrawlReader, ProjectReader
@@ -24,6 +25,9 @@ from crawler.domain.watching.conditions import Conditions
 from crawler.domain.watching.telling import TellReason
 from crawler.errors import TooSlowToTry
 from crawler.handlers.notices.ports import ScheduleFinder, SentNotices
+
+RECOUNT_SECONDS = 10.0
+"""CPU time for what all pages of one crawl say together."""
 
 
 class PastCrawls(CrawlReader, ProjectReader, Protocol):
@@ -108,6 +112,7 @@ class BacktestSchedule:
     ) -> Counted:
         summary = crawl.change_summary or {}
         pages: dict[str, FilteredPage] = {}
+        room = Room()
         back, before = summary.get("further_back", {}), UUID(str(summary["compared_to"]))
         for further in sorted({0, *back.values()}):
             some = [url for url in urls if back.get(url, 0) == further]
@@ -116,11 +121,11 @@ class BacktestSchedule:
                 if isinstance(page, Unjudged):
                     raise TooSlowToTry
                 if page is not None:
-                    pages[pair.url] = page
+                    pages[pair.url] = room.kept(page)
         compared = counted.changed + counted.unchanged
         told = set(summary["changed_page_urls"])
         kept = sum(url not in pages for url in told)
-        again = recount(pages, compared)
+        again = judging.one(recount, pages, compared, seconds=RECOUNT_SECONDS)
         changed = again.changed + kept
         return counted._replace(
             changed=changed,
@@ -131,9 +136,10 @@ class BacktestSchedule:
 
 
 def _urls(summary: dict[str, Any]) -> list[str]:
-    """Every page whose text differed, and that could be weighed."""
+    """Every page whose text differed, and that could be weighed; of one with a part that failed, others had to tell."""
     quiet = [page["url"] for page in summary.get("quiet_page_urls", ())]
-    return sorted({*summary["changed_page_urls"], *quiet} - {page["url"] for page in summary.get("by_hash", ())})
+    unread = {*(page["url"] for page in summary.get("by_hash", ())), *summary.get(failed_parts.KEY, ())}
+    return sorted({*summary["changed_page_urls"], *quiet} - unread)
 
 
 def _rules_differ(crawl: CrawlJob, present: Iterable[NoiseRule]) -> bool:

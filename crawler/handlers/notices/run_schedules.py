@@ -4,12 +4,15 @@ A slot is taken with a row before its crawl is started, under a key made of the 
 leaves a row the reconciler finishes, and the crawl is the same one. A scheduled crawl that fails is tried again after
 5 and after 15 minutes.
 
+Whoever is told that something is due runs what has its turn, not what it was told of: turns go by the keys that set
+schedules (`due` in `adapters/notices/schedule_store.py`), so that one with hundreds keeps nobody waiting.
+
 Which slot is due, and which of several missed ones: `due_slot` in `domain/notices/schedule.py`.
 
 Called by beat's entries (`adapters/notices/beat_entries.py`), and by `recover_schedules.py` for what beat missed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
@@ -25,7 +28,11 @@ from crawler.handlers.notices.ports import ScheduleFinder, ScheduleMirror
 log = telemetry.logger(__name__)
 
 AT_ONCE = 50
-LONGEST_TICK = timedelta(seconds=10)
+FEW = 5
+"""Schedules that are read for one run: others may take the first of them."""
+MOST_READS = 20
+LONGEST_TICK = timedelta(seconds=2)
+"""Whoever looks after schedules has other things to look after, too."""
 STARTING_GRACE = timedelta(seconds=60)
 
 
@@ -59,26 +66,48 @@ class RunSchedules:
         now = self._clock()
         for project, schedule_id, slot in self._schedules.unfinished_slots(now - STARTING_GRACE):
             self._run(project, schedule_id, slot)
+        begun = self._run_all(now, now - grace)
         for failed, project in self._schedules.failed_runs(now):
             self._start(project, f"retry:{failed}", retry_of=failed)
-        return self._run_all(now, now - grace)
-
-    def of(self, project_id: UUID) -> int:
-        """Run one project's schedule if it is due: a thousand that are due at once do not do each other's work."""
-        now = self._clock()
-        due = self._schedules.due(now, 1, project_id)
-        if not due and self._schedules.find(project_id) is None:  # gone with its project; whoever triggers it need not
-            self._entries.remove(project_id)
-        return sum(self._run_due(schedule, now) for schedule in due)
-
-    def _run_all(self, now: datetime, due_by: datetime) -> int:
-        """In parts, for a bounded time: whoever waits for us has other things to look after."""
-        begun = 0
-        while due := self._schedules.due(due_by, AT_ONCE):
-            begun += sum(self._run_due(schedule, now) for schedule in due)
-            if len(due) < AT_ONCE or self._clock() - now > LONGEST_TICK:
+            if self._has_done_enough(now):
                 break
         return begun
+
+    def of(self, project_id: UUID) -> int:
+        """Run the schedule that has its turn, as this one is due; how many were begun.
+
+        Each that is due has a message, so all are run. Without one, or if none of the others can be read, it is this
+        project's, so that nothing of others keeps it from its run.
+        """
+        now = self._clock()
+        begun = next((schedule for schedule in self._in_turn(project_id, now) if self._run_due(schedule, now)), None)
+        is_own = begun is not None and begun.project_id == project_id
+        if not is_own and self._schedules.find(project_id) is None:  # gone with its project: its entry need not stay
+            self._entries.remove(project_id)
+        return int(begun is not None)
+
+    def _in_turn(self, project_id: UUID, now: datetime) -> Iterator[Schedule]:
+        """What may be run, read again as others run it meanwhile. Whatever is tried is not due any more."""
+        for _ in range(MOST_READS):
+            due = self._schedules.due(now, FEW) or self._schedules.due(now, 1, project_id)
+            if not due:
+                return
+            yield from due
+
+    def _run_all(self, now: datetime, due_by: datetime) -> int:
+        """In parts, for a bounded time."""
+        begun = 0
+        while due := self._schedules.due(due_by, AT_ONCE):
+            for schedule in due:
+                begun += self._run_due(schedule, now)
+                if self._has_done_enough(now):
+                    return begun
+            if len(due) < AT_ONCE:
+                break
+        return begun
+
+    def _has_done_enough(self, since: datetime) -> bool:
+        return self._clock() - since > LONGEST_TICK
 
     def _run_due(self, schedule: Schedule, now: datetime) -> bool:
         slot = schedule.due_slot(now)

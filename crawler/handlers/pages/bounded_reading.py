@@ -15,6 +15,7 @@ from crawler.domain.pages.calm_markup import MANY_TAGS, MAX_TAGS, SAFE_BYTES, is
 from crawler.domain.pages.charsets import UTF_8, charset_of, to_utf8
 from crawler.domain.pages.files import FileKind, kind_of
 from crawler.domain.pages.parsing import UnparsablePage
+from crawler.domain.pages.xml_markup import is_xml
 from crawler.domain.urls.sitemaps import is_gzipped
 from crawler.errors import TooSlowToTry
 
@@ -115,7 +116,7 @@ class BoundedReading:
         return max(LEAST_SECONDS, PAGE_SECONDS / (1 + record.in_vain) ** 2)
 
     def _is_quick_markup(self, body: bytes, content_type: str, charset: str) -> bool:
-        if charset != UTF_8 and len(body) > QUICK_BYTES:
+        if len(body) > QUICK_BYTES and (charset != UTF_8 or is_xml(content_type)):
             return False
         is_careful = self._clock() < self._careful_until
         return is_calm(to_utf8(body, content_type)[0], MAX_TAGS if is_careful else MANY_TAGS)

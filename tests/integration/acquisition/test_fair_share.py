@@ -13,14 +13,20 @@ from crawler.domain.crawls.project import ACQUISITION_ID
 from tests.integration.live_engine import Engine
 
 
-def entries(crawler: Engine, project: UUID | None, count: int, status: str = "pending", priority: int = 5) -> None:
+def entries(
+    crawler: Engine, project: UUID | None, count: int, status: str = "pending", priority: int = 5, host: str = ""
+) -> None:
     query = """
     INSERT INTO crawl_queue (project_id, source_url, normalized_url, host, status, priority)
     SELECT :project, u, u, split_part(u, '/', 3), :status, :priority
-    FROM (SELECT 'http://h' || n || '-' || :name || '.test/' AS u FROM generate_series(1, :count) AS n) AS urls
+    FROM (
+        SELECT 'http://' || CASE :host WHEN '' THEN 'h' || n || '-' || :name || '.test' ELSE :host END
+            || '/' || :name || n AS u
+        FROM generate_series(1, :count) AS n
+    ) AS urls
     RETURNING id
     """
-    crawler.rows(query, project=project, count=count, status=status, priority=priority, name=uuid4().hex[:8])
+    crawler.rows(query, project=project, count=count, status=status, priority=priority, host=host, name=uuid4().hex[:8])
 
 
 def taken(crawler: Engine, places: int) -> Counter[UUID]:
@@ -57,6 +63,30 @@ def test_places_that_come_free_go_to_who_has_fewest(crawler: Engine, small: UUID
     entries(crawler, None, 500)
     entries(crawler, small, 3)
     assert taken(crawler, 24) == {small: 3, ACQUISITION_ID: 1}
+
+
+def test_a_project_that_holds_all_places_holds_nobody_up(crawler: Engine, small: UUID) -> None:
+    entries(crawler, None, 100, status="fetching")
+    entries(crawler, None, 500)
+    entries(crawler, small, 30)
+    assert taken(crawler, 100) == {small: 5}
+
+
+def test_projects_that_come_when_all_places_are_held_leave_some_to_others(crawler: Engine) -> None:
+    entries(crawler, None, 40, status="fetching")
+    projects = [crawler.project(f"http://site{number}.test/").id for number in range(50)]
+    for project in projects:
+        entries(crawler, project, 30)
+    found = taken(crawler, 40)
+    assert max(found.values()) == 2
+    assert 30 <= found.total() <= 40
+
+
+def test_a_project_that_holds_all_places_of_a_host_holds_nobody_up_there(crawler: Engine, small: UUID) -> None:
+    entries(crawler, None, 5, status="fetching", host="shared.test")
+    entries(crawler, None, 30, host="shared.test")
+    entries(crawler, small, 30, host="shared.test")
+    assert taken(crawler, 100) == {small: 1}
 
 
 def test_entries_of_an_inactive_project_take_no_place(crawler: Engine, small: UUID) -> None:

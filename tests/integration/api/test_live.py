@@ -297,7 +297,7 @@ def test_a_process_that_is_asked_to_end_says_so_and_ends(service: Service, crawl
 def test_a_reader_that_does_not_read_is_dropped_and_the_others_go_on(
     service: Service, crawl: CrawlJob, monkeypatch: pytest.MonkeyPatch, direct: bool
 ) -> None:
-    monkeypatch.setattr(live_reader, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(live_reader, "STALL_SECONDS", 3.0)
     app = create_app(service.engine.tools)
     with (
         served(app, direct=direct) as port,

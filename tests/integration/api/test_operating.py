@@ -55,9 +55,7 @@ def test_a_denied_host_is_never_asked_and_a_crawl_of_it_ends(service: Service, s
     host, engine = host_of(site), service.engine
     assert service("PATCH", f"/hosts/{host}", json={"denied": True}).json()["denied"] is True
     crawl = engine.start(engine.project(site.url()), config={"delay_seconds": 0})
-    engine.shift()
-    ended = engine.tools.crawls.finish(crawl.id)
-    assert ended.status == "failed"
+    assert engine.run(crawl).status == "failed"
     assert site.requests() == []
     engine.tools.redis.flushall()
     database = engine.tools.settings.database_url

@@ -40,6 +40,10 @@ class LoginSite:
         assert self.server is not None
         return self.server.url(path or "/").rstrip("/") if not path else self.server.url(path)
 
+    def requests(self, path: str) -> list[Request]:
+        assert self.server is not None
+        return [request for request in self.server.requests if request.path == path]
+
     def steps(self) -> list[str]:
         return [line.format(site=self.url()) for line in STEPS]
 

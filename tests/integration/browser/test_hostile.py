@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -30,11 +31,12 @@ from tests.integration.browser.driving import (
     pages,
     until,
 )
+from tests.integration.browser.sockets import upgraded
 from tests.integration.raw_server import Request, response
 
 pytestmark = pytest.mark.slow
 
-DEADLINE = 8.0
+DEADLINE = 12.0
 LATE = 60.0
 """The deadline, closing the tab, and a very busy machine."""
 MEGABYTE = 1024 * 1024
@@ -229,6 +231,52 @@ def test_a_page_that_asks_for_very_much_is_kept_as_it_stands(
         result = fetch(browser, site.url())
         assert len(site.requests) == 60
     assert (result.failure, b"<p>x</p>" in result.body) == (None, True)
+
+
+FLOODS = {
+    "/hears": "for (let n = 0; n < 8; n++) new WebSocket(`ws://${location.host}/socket`)",
+    "/follows": "new EventSource('/events')",
+    "/reports": "const talk = () => { for (let n = 0; n < 200; n++) navigator.sendBeacon('/b', 'x'); setTimeout(talk) }"
+    "; talk()",
+    "/says": "const line = new WebSocket(`ws://${location.host}/quiet`);"
+    "const talk = () => { for (let n = 0; n < 2000; n++) line.send('x'); setTimeout(talk) }; line.onopen = talk",
+}
+
+
+def flooding(stream: socket.socket, request: Request) -> bytes | None:
+    if request.path in FLOODS:
+        return response(f"<p>the words</p><script>{FLOODS[request.path]}</script>".encode())
+    if request.path == "/events":
+        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+    elif request.path in ("/socket", "/quiet"):
+        stream.sendall(upgraded(request))
+    else:
+        return response(b"<p>a neighbour</p>")
+    with suppress(OSError):
+        while request.path != "/quiet":
+            stream.sendall((b"data: a\n\n" if request.path == "/events" else b"\x81\x01a") * 5000)
+        while stream.recv(65536):
+            pass
+    return None
+
+
+def test_pages_that_are_told_very_much_or_report_it_are_shown_and_no_browser_is_lost(hurried: BrowserFetcher) -> None:
+    restarts = hurried.stats.restarts
+    with answering(flooding) as site:
+        results = fetch_all(hurried, [RenderRequest(site.url(path)) for path in ("/hears", "/follows", "/reports")])
+    assert [result.failure for result in results] == [None, None, None]
+    assert hurried.stats.restarts == restarts
+
+
+def test_a_page_that_talks_without_end_fails_alone(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
+    with (
+        browser_fetcher(chromium, tmp_path, "127.0.0.0/8") as fetcher,
+        answering(flooding) as site,
+        answering(flooding, host="127.0.0.9") as other,
+    ):
+        requests = [RenderRequest(url) for url in (site.url("/says"), other.url("/one"), other.url("/two"))]
+        results = {result.url: result for result in fetch_all(fetcher, requests)}
+    assert [results[request.url].failure for request in requests] == [Reason.TOO_LARGE, None, None]
 
 
 def test_a_page_that_breaks_the_languages_own_parts_is_shown(browser: BrowserFetcher) -> None:

@@ -55,6 +55,34 @@ def test_pages_are_read_signed_in_and_the_session_is_kept(two_lanes: TwoLanes, s
     assert "s1" not in str(kept[0]["session"])
 
 
+SEEN = "<script>if (!document.cookie.includes('seen=')) {{ document.cookie = 'seen={}'; location.reload() }}</script>"
+
+
+@pytest.mark.slow
+def test_redis_holds_no_session_and_no_cookie_in_plain_text(
+    two_lanes: TwoLanes, site: LoginSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that sets a cookie and loads itself again is asked for once more, with the cookie."""
+    written: list[str] = []
+    command = two_lanes.tools.redis.connection_pool.connection_class.pack_command
+    site.pages["/a"] = f"Ropes {SEEN.format('tasty')}"
+    project_id = give_login(two_lanes, site)
+
+    def noted(self: object, *args: object) -> object:
+        written.append(repr(args))
+        return command(self, *args)
+
+    monkeypatch.setattr(two_lanes.tools.redis.connection_pool.connection_class, "pack_command", noted)
+    first = crawl(two_lanes, project_id)
+    assert two_lanes.ends(first) == {"/": "done", "/a": "done"}
+    asked_with = [request.headers.get("cookie", "") for request in site.requests("/a")]
+    assert "member=s1" in asked_with[0]
+    assert sorted(asked_with[1].split("; ")) == ["member=s1", "seen=tasty"]
+    notes = [one for one in written if "visit" in one and "cookies" in one and "HSET" in one]
+    assert notes, "the cookie was kept"
+    assert not [one for one in written if '"member"' in one or "tasty" in one]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
@@ -172,6 +200,15 @@ def test_an_outage_says_nothing_about_the_login(two_lanes: TwoLanes, site: Login
     crawl(two_lanes, project_id)
     found = login_of(two_lanes, project_id)
     assert (found.state, found.problem) == (LoginState.UNTRIED, "Signing in could not be tried: HTTP 500.")
+
+
+@pytest.mark.slow
+def test_a_login_page_that_nobody_serves_says_nothing_about_the_login(browser: BrowserFetcher, site: LoginSite) -> None:
+    with login_site() as gone:
+        steps = login_steps([f"open {gone.url('/entrance')}", *site.steps()[1:]])
+    result = fetch(browser, site.url("/"), login=Login(site.url("/").rstrip("/"), steps, secrets=SECRETS))
+    assert (result.failure, result.login_problem) == (Reason.CONNECT, "")
+    assert "Connect call failed" in result.error
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from crawler.adapters.browser.fetcher import BrowserFetcher
 from crawler.domain.crawls.page_steps import page_steps
 from crawler.domain.reasons import Reason
 from tests.integration.browser.driving import asked, fetch, pages
-from tests.integration.browser.test_more_content import ADD
+from tests.integration.browser.test_more_content import ADD, SCROLLED
 from tests.integration.browser.two_lanes import TwoLanes
 
 LIST = f"""<body><dialog open id=ask>Biscuits? <button class=yes onclick="ask.remove()">Yes</button></dialog>
@@ -25,6 +25,16 @@ def test_steps_are_taken_before_the_page_is_read(browser: BrowserFetcher) -> Non
     assert (result.status, result.failure) == (200, None)
     assert b"Biscuits" not in result.body
     assert len(re.findall(rb">Rope \d+<", result.body)) == 30
+
+
+@pytest.mark.slow
+def test_a_step_scrolls_as_often_as_it_says_and_no_further_than_the_page_grows(browser: BrowserFetcher) -> None:
+    with pages({"/": SCROLLED, "/short": SCROLLED.replace("< 90", "< 20")}) as site:
+        shown = [
+            len(re.findall(rb">Rope \d+<", fetch(browser, site.url(path), steps=page_steps([line])).body))
+            for path, line in (("/", "scroll up to 2 times"), ("/short", "scroll up to 9 times"))
+        ]
+    assert shown == [30, 20]
 
 
 @pytest.mark.slow

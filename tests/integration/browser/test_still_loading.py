@@ -140,6 +140,7 @@ def _teach_that_nothing_comes(two_lanes: TwoLanes, crawl: CrawlJob) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_some_pages_show_whether_something_comes_by_now(two_lanes: TwoLanes) -> None:
     shop = Shop()
     with serving(shop.respond) as site:

@@ -18,12 +18,17 @@ SHELL = """<!doctype html><html><head><title>%s</title></head><body><h1>%s</h1>
 <p>The shop of the old harbour sells lamps of all kinds</p><p>Open on all days but Sundays from nine to five</p>
 <div id=list></div><script>
 fetch('/api/me').catch(() => 0); fetch('/api/extra').catch(() => 0);
-fetch('/api%s').then(r => r.ok ? r.json() : {lines: ['Nothing to show.'], links: []}).then(data => {
+const json = {headers: {Accept: 'application/json'}};
+fetch('/api%s', json).then(r => r.ok ? r.json() : {lines: ['Nothing to show.'], links: []}).then(data => {
   list.innerHTML = data.lines.map(line => '<p>' + line + '</p>').join('')
     + data.links.map(link => '<a href="' + link + '">' + link + '</a>').join('');
 });</script></body></html>"""
 SCRIPT = '<div id=talk></div><script src="/talk.js"></script>'
 TALK = "talk.innerHTML = '<p>I bought this lamp and it gives much light in the evening.</p>'.repeat(5);"
+ROUTER = SCRIPT.replace(" src", """ type=module onerror="history.replaceState(0, '', '/')" src""")
+"""The way of applications in one page: where the script of a view does not come, they go back to the first page."""
+NO_SUCH_FILE = "a page"
+"""What many servers of applications send for every path that they do not know: the first page."""
 JSON = "Content-Type: application/json"
 
 
@@ -35,6 +40,7 @@ class Shop:
         self.down = {"/api/a", "/api/b"}
         self.script = "200 OK"
         """How the script answers that writes what visitors say of the first lamp."""
+        self.views = SCRIPT
         self.extra = "404 Not Found"
         self.lines = {name: [f"The {name} lamp number {n} of the old harbour" for n in range(9)] for name in "ab"}
 
@@ -47,15 +53,19 @@ class Shop:
         if path.startswith("/api/"):
             return self._data(path)
         if path == "/talk.js":
+            if self.script == NO_SUCH_FILE:
+                return response(b"<!doctype html><title>home</title><div id=talk></div>", "200 OK")
             return response(TALK.encode(), self.script, "Content-Type: text/javascript")
         name = path.strip("/") or "home"
         if name not in ("home", "a", "b"):
             return response(b"", "404 Not Found")
-        return response((SHELL % (name, name, path) + (SCRIPT if name == "a" else "")).encode())
+        return response((SHELL % (name, name, path) + (self.views if name == "a" else "")).encode())
 
     def _data(self, path: str) -> bytes | None:
         if (trouble := self.trouble) and path in self.down:
             time.sleep(20 if trouble == "silent" else 0)
+            if trouble == NO_SUCH_FILE:
+                return response(b"<!doctype html><title>home</title><p>Being upgraded")
             return response(b"{}", trouble, JSON) if trouble[0].isdigit() else None
         all_lamps = [f"Lamp {n} of the shop is on its own page" for n in range(9)]
         lines = self.lines.get(path.removeprefix("/api/"), all_lamps)
@@ -88,7 +98,8 @@ def crawl_text(two_lanes: TwoLanes, crawl: CrawlJob, path: str) -> str:
     "trouble",
     [
         "503 Busy",
-        "closed",
+        NO_SUCH_FILE,
+        pytest.param("closed", marks=pytest.mark.long),
         pytest.param("401 Unauthorized", marks=pytest.mark.long),
         pytest.param("silent", marks=pytest.mark.long),
     ],
@@ -171,13 +182,49 @@ def test_data_that_fails_once_is_asked_for_again(two_lanes: TwoLanes) -> None:
             assert "lamp number 3" in crawl_text(two_lanes, crawl, "/a")
 
 
-def test_a_page_without_its_script_is_not_compared(two_lanes: TwoLanes) -> None:
+@pytest.mark.parametrize("answer", ["503 Busy", NO_SUCH_FILE, pytest.param("404 Not Found", marks=pytest.mark.long)])
+def test_a_page_without_its_script_is_not_compared(two_lanes: TwoLanes, answer: str) -> None:
     with shop() as (site, server):
         crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
-        site.script = "503 Busy"
+        site.script = answer
         crawl = two_lanes.again(crawl)
         assert (changed(crawl), told(crawl)["coverage"]["compared"]) == ([], 2)
         site.script = "200 OK"
         site.lines["a"][3] = "The lamp number three was sold"
         crawl = two_lanes.again(crawl)
         assert changed(crawl) == ["/a"]
+
+
+def test_a_page_without_a_script_that_is_not_there_any_more_is_told_in_the_third_crawl(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.script = "404 Not Found"
+        for expected in ([], [], ["/a"], []):
+            crawl = two_lanes.again(crawl)
+            assert changed(crawl) == expected
+
+
+@pytest.mark.parametrize("answer", ["404 Not Found", NO_SUCH_FILE, pytest.param("500 Oops", marks=pytest.mark.long)])
+def test_a_page_that_leads_elsewhere_for_want_of_its_script_has_not_moved(two_lanes: TwoLanes, answer: str) -> None:
+    with shop() as (site, server):
+        site.views = ROUTER
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.script = answer
+        for _ in range(2):
+            crawl = two_lanes.again(crawl)
+            assert (changed(crawl), told(crawl)["summary"]["removed_pages"]) == ([], 0)
+            assert told(crawl)["coverage"]["sentence"]
+        site.script = "200 OK"
+        site.lines["a"][3] = "The lamp number three was sold"
+        crawl = two_lanes.again(crawl)
+        assert (changed(crawl), told(crawl)["summary"]["new_pages"]) == (["/a"], 0), "what was edited meanwhile is told"
+
+
+def test_a_page_that_goes_on_leading_elsewhere_without_its_script_is_told(two_lanes: TwoLanes) -> None:
+    with shop() as (site, server):
+        site.views = ROUTER
+        crawl = two_lanes.crawl(server.url(), render="always", use_sitemaps=False)
+        site.script = "404 Not Found"
+        for expected in (0, 0, 1, 0):
+            crawl = two_lanes.again(crawl)
+            assert told(crawl)["summary"]["removed_pages"] == expected

@@ -1,10 +1,14 @@
 """Comparisons share their worker: a short one never waits for a long one, and one that cannot be made says so."""
 
+import time
 from uuid import UUID, uuid4
 
 import pytest
 
+from crawler.adapters.acquisition import pdf_texts
+from crawler.adapters.changes import compare_turns
 from crawler.adapters.changes.compare_turns import HELD_SECONDS, WAITING_SECONDS, CompareTurns
+from crawler.domain.changes import compare_turns as compare_in_domain
 from crawler.domain.changes.compare_turns import LONG_SECONDS, MOST_ATTEMPTS, SHORT_SECONDS, Start
 from crawler.domain.changes.summary import Compared
 from crawler.domain.crawls.crawl import CrawlJob
@@ -12,9 +16,11 @@ from crawler.domain.judging import Look
 from crawler.errors import RedisUnavailable
 from crawler.handlers.changes.compare_in_turn import CompareInTurn
 from crawler.handlers.changes.describe_changes import DescribeChanges
+from tests.integration.changes.test_files import KINDS, serve
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
+from tests.unit.pages.pdfs import pdf_of
 
 
 class Clock:
@@ -122,10 +128,19 @@ class Broken:
 
 
 def editions(crawler: Engine, site: Site) -> tuple[CrawlJob, CrawlJob]:
+    """Two crawls of which the second is still to be compared."""
     lay(site, {"/": page(body="<p>One.</p>")})
     first = crawler.crawl(site.url(), use_sitemaps=False)
     lay(site, {"/": page(body="<p>Two.</p>")})
-    return first, crawler.again(first)
+    second = crawler.again(first)
+    uncompared(crawler, second)
+    return first, second
+
+
+def uncompared(crawler: Engine, crawl: CrawlJob) -> None:
+    crawler.rows(
+        "UPDATE crawl_jobs SET diffed_at = NULL, change_summary = NULL WHERE id = :id RETURNING id", id=crawl.id
+    )
 
 
 @pytest.mark.slow
@@ -151,12 +166,11 @@ def test_a_crawl_waits_until_the_one_before_was_compared_or_has_failed(
 ) -> None:
     """Compared with one that fails later, it would miss what changed until then."""
     first, second = editions(crawler, site)
+    crawler.tools.changes.diff_crawl(second.id)
     lay(site, {"/other": page(body="<p>Else.</p>")})
     third = crawler.again(second)
     for crawl in (second, third):
-        crawler.rows(
-            "UPDATE crawl_jobs SET diffed_at = NULL, change_summary = NULL WHERE id = :id RETURNING id", id=crawl.id
-        )
+        uncompared(crawler, crawl)
     compare = CompareInTurn(crawler.tools.store, crawler.tools.changes.diff_crawl, turns, clock)
     assert compare(third.id) is Start.LATER
     assert crawler.tools.redis.keys("cr:compare:*") == [], "who waits takes no turn"
@@ -223,6 +237,31 @@ def test_a_long_comparison_ends_when_others_have_the_long_turn_and_is_made_later
 
 
 @pytest.mark.slow
+def test_pdfs_that_take_long_to_read_need_the_long_turn(
+    crawler: Engine, site: Site, turns: CompareTurns, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody counted their time: three projects with a few of them took all processes for minutes."""
+    monkeypatch.setattr(pdf_texts, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(compare_in_domain, "SHORT_SECONDS", 0.1)
+    first, second = (pdf_of(f"The fee is {fee} euros. " + "a) Tj (b" * 8_000) for fee in (12, 13))
+    serve(site, {"/fees.pdf": ("application/pdf", first)})
+    crawl = crawler.crawl(site.url(), content_types=KINDS)
+    serve(site, {"/fees.pdf": ("application/pdf", second)})
+    crawl = crawler.again(crawl)
+    uncompared(crawler, crawl)
+    crawler.tools.pages.read_pdf._kept.clear()
+    (other,) = ids(1)
+    turns.begin(*other)
+    assert turns.take_long(other[1])
+    compare = CompareInTurn(crawler.tools.store, crawler.tools.changes.diff_crawl, turns, clock)
+    assert compare(crawl.id, "a message") is Start.LATER
+    assert crawler.tools.store.get_crawl(crawl.id).change_summary is None
+    turns.leave(*other, is_over=True)
+    assert compare(crawl.id, "a message") is Start.NOW
+    assert [page.note for page in crawler.tools.changes.describe.texts(crawl, 20, 20)] == [None], "it was read"
+
+
+@pytest.mark.slow
 def test_a_worker_that_is_to_stop_leaves_the_comparison_to_another_and_that_is_no_failure(
     crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
 ) -> None:
@@ -242,12 +281,46 @@ def test_what_a_dead_worker_held_is_free_after_a_while(crawler: Engine, turns: C
         assert 0 < int(crawler.tools.redis.pttl(key)) <= 1000 * HELD_SECONDS
 
 
+def test_a_comparison_holds_its_turn_as_long_as_its_process_works(
+    turns: CompareTurns, crawler: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_turns, "RENEW_SECONDS", 0.01)
+    (one,) = ids(1)
+    turns.begin(*one)
+    with turns.held(*one):
+        crawler.tools.redis.delete(turns._project(one[0]))  # as it expires when nobody is asked for a minute
+        while crawler.tools.redis.get(turns._project(one[0])) is None:
+            time.sleep(0.01)
+        assert turns.begin(*one, "the message that was sent again").start is Start.ELSEWHERE
+    turns.leave(*one, is_over=True)
+    assert crawler.tools.redis.keys("cr:compare:*") == [], "it is not taken again"
+
+
+def test_a_message_that_comes_again_compares_nothing_again_unless_it_says_so(
+    crawler: Engine, site: Site, turns: CompareTurns, clock: Clock
+) -> None:
+    _, second = editions(crawler, site)
+    made: list[UUID] = []
+
+    class Counted(Broken):
+        def __call__(self, crawl_id: UUID, look: Look) -> CrawlJob:
+            made.append(crawl_id)
+            return self._engine.tools.changes.diff_crawl(crawl_id, look)
+
+    compare = CompareInTurn(crawler.tools.store, Counted(crawler, KeyError()), turns, clock)
+    assert [compare(second.id, message) for message in ("one", "one", "two")] == [Start.NOW] * 3
+    assert made == [second.id], "and each goes on with what follows: whoever compared it may have been lost before that"
+    assert compare(second.id, "three", again=True) is Start.NOW
+    assert made == [second.id] * 2
+
+
 @pytest.mark.slow
 def test_who_asks_while_a_crawl_is_compared_hears_that_it_is_not_yet_and_never_that_there_is_nothing(
     crawler: Engine, site: Site
 ) -> None:
     _, second = editions(crawler, site)
     tools = crawler.tools
+    tools.changes.diff_crawl(second.id)
 
     class ComparedMeanwhile:
         """The comparison ends right after the first question."""

@@ -1,6 +1,7 @@
 """A page that is too much to be weighed is changed by its hash, told as such, and spoils nothing else."""
 
 import time
+from random import Random
 
 import pytest
 from sqlalchemy import text
@@ -11,9 +12,11 @@ from crawler.domain.changes.summary import Compared
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.ids import new_id
 from crawler.domain.noise.rules import NoiseRule, RuleKind
+from crawler.domain.notices.backtests import TrialRules
 from crawler.domain.notices.mail import change_sections
 from crawler.errors import TooSlowToTry
-from crawler.handlers.changes import apply_noise_rules
+from crawler.handlers.changes import across_pages, apply_noise_rules
+from crawler.handlers.notices import backtest_schedule
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.site.client import Site
@@ -94,6 +97,48 @@ def test_all_pages_together_have_a_bound_too(crawler: Engine, site: Site, monkey
     crawl = edited(crawler, site)
     reasons = {one["url"]: one["reason"] for one in (crawl.change_summary or {})["by_hash"]}
     assert reasons == {site.url("/large"): "too_large_to_weigh", site.url("/small"): "no_time_to_weigh"}
+
+
+def digits(number: int) -> str:
+    """98 KB in 199 lines, just below what is compared with other pages; each line is one of hundreds of values."""
+    chosen = Random(number)
+    rows = (" ".join(chosen.choices("0123456789", k=245)) for _ in range(199))
+    return page(body=f"<h1>Thing {number}</h1>" + "".join(f"<p>{row}</p>" for row in rows))
+
+
+def full_of_values(crawler: Engine, site: Site) -> CrawlJob:
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(4))
+    lay(site, {"/": page(body=links), **{f"/{n}": page(body=f"<h1>Thing {n}</h1>") for n in range(4)}})
+    first = crawler.crawl(site.url(), use_sitemaps=False)
+    lay(site, {f"/{n}": digits(n) for n in range(4)})
+    return crawler.again(first)
+
+
+def test_what_all_pages_say_together_is_found_out_elsewhere_and_told_one_by_one_if_it_takes_too_long(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time counts like that of pages, so that comparisons of others go first."""
+    crawl = full_of_values(crawler, site)
+    used = time.process_time()
+    again = crawler.tools.changes.diff_crawl(crawl.id)
+    assert time.process_time() - used < 1
+    assert again.change_summary == crawl.change_summary
+    monkeypatch.setattr(across_pages, "SECONDS", 0.001)
+    alone = crawler.tools.changes.diff_crawl(crawl.id)
+    assert (alone.change_summary or {})["changed_page_urls"] == [site.url(f"/{n}") for n in range(4)]
+    assert (alone.change_summary or {})["template_changes"] == []
+
+
+def test_a_backtest_counts_again_elsewhere(crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = full_of_values(crawler, site)
+    used = time.process_time()
+    trial = TrialRules(ignore_patterns=("zzzz",), crawls=1)
+    (told,) = crawler.tools.notices.backtest_schedule(crawl.project_id, trial)
+    assert told.rules_tried
+    assert time.process_time() - used < 1.5
+    monkeypatch.setattr(backtest_schedule, "RECOUNT_SECONDS", 0.001)
+    with pytest.raises(TooSlowToTry):
+        crawler.tools.notices.backtest_schedule(crawl.project_id, trial)
 
 
 @pytest.mark.slow

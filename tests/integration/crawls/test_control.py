@@ -88,8 +88,7 @@ def test_a_crawl_paused_before_it_starts_starts_paused(crawler: Engine, site: Si
     crawler.shift()
     assert site.requests() == []
     crawler.tools.crawls.control.resume(crawl.id)
-    crawler.shift()
-    assert site.requests() != []
+    crawler.shift_until(lambda: site.requests() != [])
 
 
 def test_a_cancelled_crawl_asks_nothing_more_keeps_its_pages_and_writes_nothing_later(
@@ -185,8 +184,7 @@ def test_failed_urls_of_a_running_crawl_get_another_chance(crawler: Engine, site
     fault = site.set_fault("/bad/*", status=500)
     config = {"delay_seconds": 0, "use_sitemaps": False}
     crawl = crawler.start(crawler.project(site.url()), config=config)
-    crawler.shift()
-    assert crawler.tools.store.get_crawl(crawl.id).pages_failed == 2
+    crawler.shift_until(lambda: crawler.tools.store.get_crawl(crawl.id).pages_failed == 2)
     site.mend(fault)
     assert crawler.tools.crawls.retry_failed(crawl.id) == (crawl.id, 2)
     ended = crawler.run(crawl)

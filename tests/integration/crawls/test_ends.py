@@ -84,10 +84,10 @@ def test_a_crawl_nobody_works_on_is_ended_by_the_reconciler_when_its_time_is_ove
     crawler.tools.frontier.pause_host(host_of(site), paused=True)
     crawl = crawler.start(crawler.project(site.url()))
     clock.forward(hours=23)
-    crawler.tools.crawls.reconcile()
+    crawler.reconcile()
     assert crawler.tools.store.get_crawl(crawl.id).status is CrawlStatus.IN_PROGRESS
     clock.forward(hours=2)
-    crawler.tools.crawls.reconcile()
+    crawler.reconcile()
     ended = crawler.tools.store.get_crawl(crawl.id)
     assert ended.status is CrawlStatus.FAILED, "its seed was never fetched"
     assert "in time" in (ended.error_message or "")
@@ -102,9 +102,9 @@ def test_the_time_of_a_pause_does_not_count(crawler: Engine, site: Site) -> None
         crawler.tools.crawls.control.pause(crawl.id)
         clock.forward(hours=5)
         crawler.tools.crawls.control.pause(crawl.id)
-        crawler.tools.crawls.reconcile()
+        crawler.reconcile()
         crawler.tools.crawls.control.resume(crawl.id)
-        crawler.tools.crawls.reconcile()
+        crawler.reconcile()
     assert crawler.run(crawl).end_reason is EndReason.EXHAUSTED
 
 

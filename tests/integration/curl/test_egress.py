@@ -18,7 +18,7 @@ from crawler.domain.hosts.egress import EgressRule, target_of
 from crawler.domain.reasons import Reason
 from tests.integration.certificates import Authority
 from tests.integration.loopback_fetcher import fetch, fetch_all, loopback_fetcher
-from tests.integration.raw_server import Request, Server, response, serving
+from tests.integration.raw_server import Request, Respond, Server, response, serving
 
 PUBLIC = "93.184.216.34"
 """Never dialled in these tests: only judged, or asked of a proxy that answers by itself."""
@@ -316,19 +316,33 @@ def test_a_proxy_that_is_down_is_a_connect_failure_without_its_password() -> Non
     assert "hunter2" not in result.error
 
 
+def tunnel_to(origin: Server) -> Respond:
+    def tunnel(stream: socket.socket, _: Request) -> None:
+        with socket.create_connection(("127.0.0.1", origin.port)) as upstream:
+            stream.sendall(b"HTTP/1.1 200 Connection established\r\nContent-Type: text/plain\r\n\r\n")
+            back = threading.Thread(target=_pump, args=(upstream, stream), daemon=True)
+            back.start()
+            _pump(stream, upstream)
+
+    return tunnel
+
+
+def test_what_a_site_answers_through_a_tunnel_is_not_taken_for_the_proxys(authority: Authority) -> None:
+    refusal = response(b"", "407 Proxy Authentication Required")
+    with (
+        serving(lambda _stream, _request: refusal, tls=authority.context("out.test")) as origin,
+        serving(tunnel_to(origin)) as proxy,
+        loopback_fetcher(proxy=proxy_url(proxy), resolve={"out.test": [PUBLIC]}, ca_bundle=authority.bundle) as fetcher,
+    ):
+        result = fetch(fetcher, "https://out.test/")
+    assert (result.status, result.failure) == (407, None)
+
+
 def test_the_answer_to_connect_is_not_taken_for_the_answer_of_the_page(authority: Authority) -> None:
     with serving(hello, tls=authority.context("out.test")) as origin:
-
-        def tunnel(stream: socket.socket, request: Request) -> None:
-            with socket.create_connection(("127.0.0.1", origin.port)) as upstream:
-                stream.sendall(b"HTTP/1.1 200 Connection established\r\nContent-Type: text/plain\r\n\r\n")
-                back = threading.Thread(target=_pump, args=(upstream, stream), daemon=True)
-                back.start()
-                _pump(stream, upstream)
-
         names = {"out.test": [PUBLIC]}
         with (
-            serving(tunnel) as proxy,
+            serving(tunnel_to(origin)) as proxy,
             loopback_fetcher(proxy=proxy_url(proxy), resolve=names, ca_bundle=authority.bundle) as fetcher,
         ):
             results = [fetch(fetcher, f"https://out.test/{n}") for n in range(2)]

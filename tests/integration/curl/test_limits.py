@@ -13,7 +13,8 @@ import pytest
 from crawler.adapters.curl import handle as curl_handle
 from crawler.adapters.curl import transfer as curl_transfer
 from crawler.adapters.curl.errors import one_line
-from crawler.adapters.curl.transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BODY_BYTES
+from crawler.adapters.curl.fetcher import CurlFetcher
+from crawler.adapters.curl.transfer import MAX_FIELDS, MAX_HEAD_BYTES, OTHER_BODY_BYTES, Transfer
 from crawler.domain.crawls.fetching import FetchRequest, FetchResult
 from crawler.domain.reasons import Reason
 from tests.integration.bombs import GIGABYTE, bomb, nothing_packed
@@ -361,6 +362,69 @@ def test_bombs_that_arrive_together_let_the_response_of_another_owner_through() 
         assert len(finished) < 20
         finished += fetch_all(fetcher, ())
         assert len(finished) == 41
+
+
+def test_a_bomb_gives_way_to_nobody_before_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would keep what it has until then, and others would be put off for that."""
+    packed, gave_way = bomb("gzip"), list[Transfer]()
+    monkeypatch.setattr(CurlFetcher, "_pause", lambda _, transfer: gave_way.append(transfer))
+    with (
+        serving(lambda _s, _r: response(packed, "200 OK", "Content-Encoding: gzip")) as server,
+        loopback_fetcher(max_body_bytes=10 * MEGABYTE) as fetcher,
+    ):
+        assert fetch(fetcher, server.url("/")).failure is Reason.TOO_LARGE
+    assert gave_way == []
+
+
+def in_pieces(body: bytes, size: int) -> bytes:
+    pieces = (body[start : start + size] for start in range(0, len(body), size))
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+
+
+def chunked(stream: socket.socket, sent: bytes, *fields: str) -> None:
+    lines = ("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Connection: close", *fields)
+    stream.sendall("".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + sent)
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_a_body_in_single_bytes_arrives_whole(encoding: str) -> None:
+    body = b"".join(b"<p>%d</p>" % number for number in range(10_000))
+    sent = in_pieces(gzip.compress(body) if encoding else body, 1)
+    fields = (f"Content-Encoding: {encoding}",) if encoding else ()
+    result = fetch_from(lambda stream, _request: chunked(stream, sent, *fields))
+    assert (result.failure, result.body) == (None, body)
+
+
+def test_a_large_body_in_tiny_pieces_stops_at_the_limit_and_costs_no_memory() -> None:
+    sent = b"2\r\nab\r\n" * MEGABYTE * 3
+    before = peak_bytes()
+    result = fetch_from(lambda stream, _request: chunked(stream, sent))
+    assert (result.failure, len(result.body)) == (Reason.TOO_LARGE, LIMIT)
+    assert peak_bytes() - before < MAY_GROW
+
+
+def test_bodies_in_single_bytes_leave_others_their_turn() -> None:
+    """Each byte costs a call, and a hundred thousand of them are there at once."""
+    sent = b"1\r\na\r\n" * MEGABYTE + b"0\r\n\r\n"
+
+    def answer(stream: socket.socket, request: Request) -> bytes | None:
+        if request.path == "/fine":
+            return response(b"<p>fine</p>")
+        chunked(stream, sent)
+        return None
+
+    with serving(answer) as server, loopback_fetcher(max_body_bytes=LIMIT, timeout_seconds=15) as fetcher:
+        for number in range(8):
+            fetcher.submit(FetchRequest(server.url(f"/{number}"), owner="tiny"))
+        longest, finished = 0.0, []
+        while fetcher.active:
+            begun = time.thread_time()
+            finished += fetcher.poll(0)
+            longest = max(longest, time.thread_time() - begun)
+        fetcher.submit(FetchRequest(server.url("/fine"), owner="somebody else"))
+        finished += fetch_all(fetcher, ())
+    assert [result.failure for result in finished] == [None] * 9
+    assert longest < 0.2
 
 
 def test_a_body_that_stays_packed_is_not_unpacked_and_the_next_one_is() -> None:

@@ -9,7 +9,16 @@ from typing import Any
 from uuid import UUID
 
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from crawler.domain.api_keys import ApiKey, Scope
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
@@ -89,9 +98,14 @@ class House:
             self._let_in(context, secret)
         page = context.new_page()
         page.on("pageerror", lambda error: self.mishaps.append(str(error)))
-        page.on("console", lambda said: self.mishaps.append(said.text) if said.type == "error" else None)
+        page.on("console", self._hear)
         page.on("dialog", self._refuse)
         return page
+
+    def _hear(self, said: ConsoleMessage) -> None:
+        """Requests that end because their page is left are no mishap. Of those that fail the browser tells itself."""
+        if said.type == "error" and not said.text.startswith(("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")):
+            self.mishaps.append(said.text)
 
     def _let_in(self, context: BrowserContext, secret: str) -> None:
         """As the sign-in does, which has tests of its own."""

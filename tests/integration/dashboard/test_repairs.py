@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 
-from crawler.domain.api_keys import Scope
+from crawler.domain.api_keys import ApiKey, Scope
+from crawler.entrypoints.dashboard.pages import system_keys
 from crawler.entrypoints.dashboard.views.system_state import _flow
 from crawler.entrypoints.http.cookie_session import csrf_token, is_csrf
 from tests.integration.dashboard.test_home import edited
@@ -116,6 +118,21 @@ def test_keys_and_rooms_are_explained_by_the_product_itself(crawler: Engine, vis
         assert "<h1 id=" in visitor.get(f"/help/{path}").text, path
     assert visitor.get("/help/images/live.png").headers["content-type"] == "image/png"
     assert visitor.get("/help/how-to/nowhere").status_code == 404
+
+
+def test_of_very_many_keys_the_newest_that_are_in_use_are_shown(
+    crawler: Engine, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system_keys, "MOST_SHOWN", 3)
+    now = crawler.tools.clock()
+    for minutes in range(1, 6):
+        at = now + timedelta(minutes=minutes)
+        key, _ = ApiKey.issue(name=f"key number {minutes}", scope=Scope.READ, now=at, project_ids=None)
+        crawler.tools.store.add_key(key)
+    crawler.tools.store.revoke_key(key.id, now)
+    text = visitor.get("/system/keys").text
+    assert [number for number in range(1, 6) if f"key number {number}" in text] == [2, 3, 4]
+    assert "3 more keys" in text, "the first, the one that is revoked, and the visitor's own"
 
 
 def test_commands_are_those_the_key_may_use(crawler: Engine, visitor: Visitor, client: TestClient) -> None:

@@ -1,5 +1,6 @@
 """Documents of a small project are made in time, however many of a large one wait."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -8,7 +9,9 @@ from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.documents.vector_store import VectorStore
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
+from tests.integration.raw_server import Request, response, serving
 from tests.site.client import Site
+from tests.unit.pages.pdfs import pdf_of
 
 
 def waiting(crawler: Engine, count: int, *, minutes_ago: int, attempts: int = 0) -> UUID:
@@ -106,3 +109,40 @@ def test_large_documents_are_kept_apart_and_give_way_when_the_turn_is_over(
     assert {(row["attempts"], row["claimed_until"]) for row in rows} == {(0, None)}
     assert ("ingest_documents", None) in crawler.sent
     assert [ingest() for _ in range(3)] == [1, 1, 1]
+
+
+def test_small_files_that_take_long_give_way_to_pages_and_to_other_projects(
+    crawler: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixteen of them were one part: nothing was kept, and nobody else had a turn, until all were read."""
+    files = {f"/{name}.pdf": pdf_of("a) Tj (b" * 40_000 + name) for name in "abcd"}
+    files["/mine.pdf"] = pdf_of("The fee is 12 euros.")
+
+    def respond(_: object, request: Request) -> bytes:
+        if file := files.get(request.path):
+            return response(file, "200 OK", "Content-Type: application/pdf")
+        return response(page(*files, "/page", body="<p>Tea.</p>").encode())
+
+    settings: dict[str, Any] = {
+        "ingest": True, "use_sitemaps": False, "content_types": ["text/html", "application/pdf"],
+    }  # fmt: skip
+    with serving(respond) as server:
+        hostile, other = (
+            crawler.crawl(server.url("/"), include_patterns=[paths], **settings).project_id
+            for paths in ("/$|/[abcd].pdf", "/$|/page|/mine.pdf")
+        )
+    ingest = crawler.tools.documents.ingest
+    monkeypatch.setattr(ingest, "_seconds", 0)
+    monkeypatch.setattr(crawler.tools.acquisition.extractor, "_seconds", 1.0)
+
+    def done(project: UUID) -> int:
+        query = "SELECT count(*) AS n FROM documents WHERE project_id = :id AND status = 'ingested'"
+        (row,) = crawler.rows(query, id=project)
+        return int(row["n"])
+
+    for _ in range(4):
+        ingest()
+    assert done(other) == 3
+    assert done(hostile) == 1, "its page; its files take longer than they may"
+    failed = crawler.rows("SELECT url FROM documents WHERE project_id = :id AND status = 'failed'", id=hostile)
+    assert len(failed) <= 2

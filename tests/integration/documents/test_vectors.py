@@ -82,6 +82,37 @@ def test_text_is_found_at_once_and_vectors_follow(crawler: Engine, site: Site, s
 
 
 @pytest.mark.slow
+def test_vectors_give_way_to_text_that_waits(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
+    """A service that takes seconds for each answer held up all documents for as long as vectors were due."""
+    crawl = ingest(crawler, site)
+    waiting = "UPDATE documents SET status = 'pending', attempts = 0 WHERE project_id = :id RETURNING id"
+    crawler.rows(waiting, id=crawl.project_id)
+    crawler.tools.frontier.task_begins("embed_documents")  # with the hint that was sent
+    crawler.sent.clear()
+
+    crawler.tools.documents.embed()
+
+    assert len(server.asked) == 1, "and at least one request each time, so that vectors come as well"
+    assert ("embed_documents", None) in crawler.sent
+    crawler.tools.documents.ingest()
+    crawler.tools.documents.embed()
+    assert len(server.texts) == 3, "all have a vector, and none was asked for twice"
+    assert search(crawler, crawl, "wooden")[0] == "hybrid"
+
+
+def test_a_small_document_does_not_wait_for_the_chunks_of_large_ones(
+    crawler: Engine, site: Site, server: EmbeddingServer
+) -> None:
+    sections = "".join(f"<h2>Part {number}</h2><p>All of part {number}.</p>" for number in range(12))
+    large = {f"/large{n}": page(title=f"Large {n}", body=sections) for n in range(4)}
+    lay(site, {"/": page("/wheat", *large, title="Start"), "/wheat": WHEAT, **large})
+    crawler.crawl(site.url(), ingest=True)
+    crawler.tools.documents.ingest()
+    crawler.tools.documents.embed()
+    assert len(server.texts) >= 49
+    assert server.texts.index("Wheat\nWheat is lighter.") < 6, "one of each document comes first"
+
+
 def test_what_did_not_change_is_not_embedded_again(crawler: Engine, site: Site, server: EmbeddingServer) -> None:
     first = ingest(crawler, site)
     crawler.tools.documents.embed()
@@ -152,6 +183,16 @@ def test_a_search_goes_by_words_when_the_service_fails_and_leaves_it_alone_for_a
     assert len(server.asked) == 1
     crawler.tools.documents.search(crawl.project_id, "wooden", limit=5)
     assert len(server.asked) == 1
+
+
+def test_a_query_that_the_service_refuses_takes_vectors_from_no_other(
+    crawler: Engine, site: Site, server: EmbeddingServer
+) -> None:
+    crawl = ingest(crawler, site)
+    crawler.tools.documents.embed()
+    server.refused = "teapot"
+    assert search(crawler, crawl, "wooden teapot")[0] == "text"
+    assert search(crawler, crawl, "wooden")[0] == "hybrid"
 
 
 def test_another_model_means_new_vectors_and_old_ones_are_not_compared(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob
+from crawler.domain.crawls.frontier import CrawlStats
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.raw_server import Request, response, serving
@@ -54,9 +55,9 @@ def test_all_are_looked_after_when_a_crawl_is_deleted_meanwhile(
     crawls = [crawler.start(crawler.project(site.url()), config={"delay_seconds": 0}) for _ in range(3)]
     looked: list[object] = []
     reconcile = crawler.tools.crawls.reconcile
-    look: Callable[[CrawlJob], bool] = reconcile._look_after
+    look: Callable[[CrawlJob], CrawlStats | None] = reconcile._look_after
 
-    def delete_first(crawl: CrawlJob) -> bool:
+    def delete_first(crawl: CrawlJob) -> CrawlStats | None:
         if not looked:
             crawler.tools.store.delete_project(crawl.project_id)
             crawler.tools.frontier.close_crawl(crawl.id)

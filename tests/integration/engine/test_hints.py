@@ -164,6 +164,16 @@ def test_a_start_goes_to_the_queue_of_those_who_wait_or_behind(crawler: Engine, 
         }
 
 
+@pytest.mark.parametrize(("later", "queue"), [(False, "control"), (True, "control_ends")])
+def test_the_end_of_a_crawl_waits_behind_no_start_of_those_nobody_waits_for(
+    crawler: Engine, later: bool, queue: str
+) -> None:
+    """The first of three hundred runs of the same minute would end when the last has begun."""
+    CeleryQueue(make_celery(crawler.tools.settings)).finish_crawl(UUID(int=1), later=later)
+    with Redis.from_url(crawler.tools.settings.redis_database(1)) as broker:
+        assert [broker.llen(name) for name in ("control_later", queue)] == [0, 1]
+
+
 @pytest.mark.parametrize("lane", list(Lane))
 def test_our_hints_to_fetch_wait_behind_no_messages_of_other_services(crawler: Engine, lane: Lane) -> None:
     CeleryQueue(make_celery(crawler.tools.settings)).fetch(lane)
@@ -187,14 +197,14 @@ def test_comparisons_that_somebody_waits_for_have_a_queue_of_their_own(crawler: 
 def test_the_reconciler_hints_again_for_due_work_whose_hint_was_lost(crawler: Engine, site: Site) -> None:
     crawler.start(crawler.project(site.url()))
     sent_before = len(sent(crawler, "fetch"))
-    crawler.tools.crawls.reconcile()
+    crawler.reconcile()
     assert sent(crawler, "fetch")[sent_before:] == [(Lane.HTTP, 0)]
 
 
 def test_the_reconciler_hints_for_nothing_when_nothing_is_due(crawler: Engine, site: Site) -> None:
     crawler.crawl(site.url(), max_pages=1)
     before = len(sent(crawler, "fetch"))
-    crawler.tools.crawls.reconcile()
+    crawler.reconcile()
     assert len(sent(crawler, "fetch")) == before
 
 
@@ -214,7 +224,7 @@ def test_a_crawl_nobody_was_told_to_finish_is_finished_by_the_reconciler(crawler
     while crawler.tools.store.get_crawl(crawl.id).pages_crawled < 2:
         crawler.shift()
     crawler.shift()
-    crawler.tools.crawls.reconcile()
+    crawler.reconcile()
     ended = crawler.tools.store.get_crawl(crawl.id)
     assert (ended.status, ended.end_reason) == (CrawlStatus.COMPLETED, EndReason.EXHAUSTED)
 

@@ -49,7 +49,7 @@ class Workers:
             worker.start()
             worker.join()
             self.deaths += worker.exitcode == KILLED
-            tools.crawls.reconcile()
+            self._crawler.reconcile()
             time.sleep(0.05)
         return now
 

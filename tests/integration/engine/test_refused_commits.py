@@ -56,6 +56,22 @@ def test_a_page_whose_row_is_refused_fails_alone(crawler: Engine, site: Site, cr
     assert sorted(asked(site)) == ["/", *PAGES], "nothing is asked for twice"
 
 
+def test_what_is_refused_even_as_a_page_that_cannot_be_stored_is_tried_no_further(
+    crawler: Engine, crawl: CrawlJob
+) -> None:
+    tries: list[Batch] = []
+
+    def refuse(batch: Batch) -> None:
+        tries.append(batch)
+        if batch.ends:
+            raise RowRefused("nothing is taken")
+
+    interfere(crawler, refuse)
+    with pytest.raises(RowRefused):
+        crawler.shift()
+    assert len(tries) < 5
+
+
 def test_pages_beyond_the_limit_are_left_out_and_their_requests_are_logged(
     crawler: Engine, site: Site, crawl: CrawlJob
 ) -> None:

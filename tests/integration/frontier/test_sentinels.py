@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from crawler.adapters.operating.celery_app import make_celery
 from crawler.adapters.operating.celery_queue import CeleryQueue
-from crawler.adapters.operating.queues import LATER, OWN, QUEUES
+from crawler.adapters.operating.queues import ENDS, LATER, OWN, QUEUES
 from crawler.config import load_settings
 from crawler.errors import RedisUnavailable
 from tests.chaos.sentinels import SentinelServers
@@ -40,7 +40,7 @@ def test_a_crawl_goes_on_when_another_server_takes_over(
     ):
         config = {"delay_seconds": 0, "max_pages": 500, "max_concurrent": 2}
         queue = CeleryQueue(make_celery(crawler.tools.settings))
-        assert set(queue.lengths()) == {*QUEUES, *OWN.values(), *LATER.values()}
+        assert set(queue.lengths()) == {*QUEUES, *OWN.values(), *LATER.values(), *ENDS.values()}
         crawl = crawler.start(crawler.project(site.url()), config=config)
         crawler.tools.engine.work_shift.shift_seconds = 0.5
         while len(site.requests()) < 40:
@@ -57,7 +57,7 @@ def test_a_crawl_goes_on_when_another_server_takes_over(
         expected = {key: (e.state, e.reason, e.depth) for key, e in site.expected().items()}
         assert {k: (r["fetch_state"], r["reason"], r["depth"]) for k, r in crawler.ledger(ended).items()} == expected
         queue.ping()
-        assert set(queue.lengths()) == {*QUEUES, *OWN.values(), *LATER.values()}
+        assert set(queue.lengths()) == {*QUEUES, *OWN.values(), *LATER.values(), *ENDS.values()}
 
 
 def test_beat_asks_the_sentinels_too(servers: SentinelServers, engine_database: str) -> None:

@@ -14,6 +14,7 @@ from crawler.adapters.judging import judge_places
 from crawler.adapters.judging.judge_pool import JudgePool, Limits, Sitting
 from crawler.domain.judging import Bound, Unjudged
 from crawler.errors import JudgesBusy, NotFound, TooSlowToTry
+from tests.integration.interrupting import interrupted
 from tests.integration.judging import chores
 
 LIMITS = Limits(page_seconds=0.2, total_seconds=30)
@@ -147,6 +148,19 @@ def test_an_order_that_is_given_up_half_way_spoils_none_that_follow(pool: JudgeP
             assert [len(str(next(answers)[1])) for _ in range(wanted)] == [70_000] * wanted
         with pool.open(LIMITS) as judge:
             assert list(judge.each(chores.double, range(60), 2)) == [(n, 2 * n) for n in range(60)]
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.15, 0.4])
+def test_no_item_gets_the_answer_to_one_whose_judge_was_interrupted(seconds: float) -> None:
+    """While it waited for its process to start, or for one that takes the place of an ended one."""
+    pool = JudgePool(1)
+    with pool.open(LIMITS) as judge, interrupted(seconds):
+        for _ in range(1000):
+            list(judge.each(chores.never_end, [1, 2], 2))
+    for _ in range(2):
+        with pool.open(LIMITS) as judge:
+            assert list(judge.each(chores.double, [3, 4], 2)) == [(3, 6), (4, 8)]
+    pool.close()
 
 
 def test_a_request_does_not_wait_longer_than_it_may_however_busy_the_machine_is(pool: JudgePool) -> None:

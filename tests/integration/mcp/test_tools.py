@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -16,9 +17,10 @@ import pytest
 import requests
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import MCPServer
 
 from crawler.domain.api_keys import ApiKey, Scope
-from crawler.entrypoints.mcp import over_http
+from crawler.entrypoints.mcp import over_http, server
 from tests.integration.handmade import lay, page
 from tests.integration.live_engine import Engine
 from tests.integration.served import served
@@ -261,3 +263,24 @@ def test_an_argument_that_is_missing_or_wrong_is_named_in_one_sentence(
     assert told.startswith(f"Error: {words}")
     assert "\n" not in told
     assert "pydantic" not in told
+
+
+@BY_HTTP
+def test_all_who_ask_first_at_once_are_served_by_one_start(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = []
+    make = server.make_server
+
+    def made(call: server.CallService) -> MCPServer:
+        starts.append(call)
+        return make(call)
+
+    monkeypatch.setattr(server, "make_server", made)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"Authorization": f"Bearer {agent.secret}", "Accept": "application/json, text/event-stream"}
+
+    def ask(_: int) -> int:
+        return requests.post(f"{agent.address}/mcp", json=asked, headers=headers, timeout=60).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(8))) == {200}
+    assert len(starts) == 1

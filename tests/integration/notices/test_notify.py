@@ -406,9 +406,10 @@ LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% end
 
 
 def judges_seconds() -> float:
-    """CPU time of all judges of this process, those that were ended included."""
+    """CPU time of all judges of this process, those that were ended included. One forks those that do the work: what
+    they used counts while they live, too, or it would all be added in the moment of their end."""
     judges = [child for child in psutil.Process().children() if "judge_child" in " ".join(child.cmdline())]
-    times = [judge.cpu_times() for judge in judges]
+    times = [one.cpu_times() for judge in judges for one in (judge, *judge.children(recursive=True))]
     return sum(one.user + one.system + one.children_user + one.children_system for one in times)
 
 

@@ -1,10 +1,11 @@
 """Schedules with real Postgres and real RedBeat entries: each slot once, late ones once, none for nothing."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from redbeat import RedBeatSchedulerEntry
@@ -12,10 +13,11 @@ from redbeat.schedulers import get_redis
 
 from crawler.adapters.notices.beat_entries import BeatEntries
 from crawler.adapters.operating.celery_app import make_celery
+from crawler.domain import judging
 from crawler.domain.crawls.crawl import CrawlStatus, CrawlType
 from crawler.errors import InvalidConfig, NotFound
 from crawler.handlers.notices.recover_schedules import BEAT_GRACE
-from crawler.handlers.notices.run_schedules import AT_ONCE, RunSchedules
+from crawler.handlers.notices.run_schedules import AT_ONCE, FEW, LONGEST_TICK, RunSchedules
 from crawler.handlers.notices.set_schedule import Reach, SetSchedule
 from tests.integration.live_engine import Engine
 from workers.beat import BeatScheduler
@@ -128,6 +130,72 @@ def test_more_overdue_runs_than_fit_one_part_are_started_in_one_go(desk: Desk) -
     desk.now = NOON + timedelta(hours=1)
     assert desk.runner()() == len(projects)
     assert desk.runner()() == 0
+
+
+def by(key: UUID | None, make: Callable[[], UUID]) -> UUID:
+    """Set with this key, as a request does."""
+    before = judging.caller.set(key)
+    try:
+        return make()
+    finally:
+        judging.caller.reset(before)
+
+
+def test_whoever_has_many_that_are_due_keeps_no_other_key_waiting(desk: Desk) -> None:
+    """Also one whose run is due later. Those that were set without a key are like those of one more."""
+    busy, stranger = uuid4(), uuid4()
+    many = [by(busy, desk.scheduled) for _ in range(12)]
+    many += [by(None, desk.scheduled) for _ in range(12)]
+    few = [by(stranger, lambda: desk.scheduled(time="13:05")) for _ in range(2)]
+    desk.now = NOON + timedelta(hours=1, minutes=5)
+    due = desk.tools.notices.schedules.due(desk.now, 6)
+    for part in (due[:3], due[3:]):
+        found = {schedule.project_id for schedule in part}
+        assert [len(found & set(whose)) for whose in (many[:12], many[12:], few)] == [1, 1, 1]
+
+
+def test_each_of_many_messages_starts_a_run_until_none_is_due(desk: Desk) -> None:
+    """Whose turn it is does not depend on whom the message names, so none may be left."""
+    projects = [by(key, desk.scheduled) for key in (uuid4(), uuid4(), None) for _ in range(2)]
+    desk.now = NOON + timedelta(hours=1)
+    with ThreadPoolExecutor(3) as pool:
+        started = list(pool.map(lambda project: desk.runner().of(project), projects))
+    assert started == [1] * len(projects)
+    assert [len(desk.tools.store.list_crawls(project)) for project in projects] == [1] * len(projects)
+    assert desk.runner().of(projects[0]) == 0
+
+
+def test_those_that_cannot_be_read_keep_no_other_of_their_key_from_its_run(desk: Desk) -> None:
+    for odd in [desk.scheduled() for _ in range(FEW)]:
+        desk.engine.rows("UPDATE crawl_schedules SET timezone = 'No/Zone' WHERE project_id = :id RETURNING id", id=odd)
+    fine = desk.scheduled(time="13:05")
+    desk.now = NOON + timedelta(hours=2)
+    assert desk.runner().of(fine) == 1
+    assert len(desk.tools.store.list_crawls(fine)) == 1
+
+
+def test_who_changes_a_schedule_without_a_key_does_not_take_it_from_its_key(desk: Desk) -> None:
+    key = uuid4()
+    project = by(key, desk.scheduled)
+    desk.set(project, {"enabled": True, "frequency": "weekly", "day_of_week": 1})
+    (row,) = desk.engine.rows("SELECT set_by FROM crawl_schedules WHERE project_id = :id", id=project)
+    assert row["set_by"] == key
+
+
+def test_overdue_runs_that_take_long_are_begun_for_a_bounded_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks after schedules is asked by others, too. What is left is the next one's."""
+    projects = [desk.scheduled() for _ in range(4)]
+    desk.now = NOON + timedelta(hours=1)
+    runner = desk.runner()
+    start = runner._start_crawl
+
+    def slowly(*given: Any, **options: Any) -> Any:
+        desk.now += LONGEST_TICK * 0.6
+        return start(*given, **options)
+
+    monkeypatch.setattr(runner, "_start_crawl", slowly)
+    assert [runner(), runner(), runner()] == [2, 2, 0]
+    assert all(desk.tools.store.list_crawls(project) for project in projects)
 
 
 def test_a_run_that_meets_the_one_before_is_skipped_and_recorded(desk: Desk) -> None:

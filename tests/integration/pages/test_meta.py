@@ -66,7 +66,7 @@ def test_links_are_relative_to_the_base(crawler: Engine, site: Site) -> None:
 def test_the_fields_of_a_page_are_extracted(crawler: Engine, site: Site) -> None:
     body = (
         "<h1>The  heading</h1><script>var no = 1</script><style>.no{}</style><noscript>no</noscript>"
-        '<template>no</template><iframe src="/frame">no</iframe><p>Seven little words are in this one.</p>'
+        '<template>no</template><iframe src="//ads.test/frame">no</iframe><p>Seven little words are in this one.</p>'
         '<a href="/a#part">The anchor</a><a href="mailto:x@y.z">mail</a><a href="/a">again</a>'
     )
     head = '<meta name="description" content="What it is about.">'

@@ -1,5 +1,8 @@
 """Parts of the ledger and the request log: made ahead, and dropped whole when they are old."""
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -7,6 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from psycopg2.errors import CheckViolation
 from sqlalchemy import Engine, event, text
 
 from crawler.adapters.engine.batch_writer import BatchWriter
@@ -281,9 +285,60 @@ def test_a_table_that_takes_long_to_read_waits_for_prune(base: Engine, monkeypat
     assert names(base)[0] == "until_20261123"
 
 
+@pytest.mark.slow
+def test_a_split_that_is_killed_stops_no_writer_of_a_table_that_is_only_split_by_prune(
+    base: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the next day on nothing could be written any more, until somebody pruned again."""
+    crawl(base, project(base), NOW)
+    log(base, NOW)
+    killed = subprocess.run([sys.executable, "-c", _KILLED, _url(base)], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    tomorrow = NOW + timedelta(days=1)
+    with pytest.raises(CheckViolation):
+        log(base, tomorrow)
+    monkeypatch.setattr(partitions, "LARGE", 0)
+    monkeypatch.setattr(retention, "HOURLY_BYTES", 1)
+    prune = Pruner(base, KEEP)
+    prune.hourly(NOW)
+    log(base, tomorrow)
+    assert names(base, REQUESTS) == [], "it is still left to prune"
+    rows(base, "DELETE FROM request_log WHERE at = :at RETURNING 1", at=tomorrow)
+    prune(NOW)
+    assert names(base, REQUESTS)[0] == "until_20261119"
+
+
+@pytest.mark.slow
+def test_a_split_that_goes_on_is_not_taken_for_one_that_was_killed(
+    base: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitions, "LARGE", 0)
+    log(base, NOW)
+    validate = "ALTER TABLE request_log_rest VALIDATE"
+    beside: list[list[Any]] = []
+
+    def look(conn: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith(validate) and not beside:
+            beside.append(rows(base, _CLOSED))
+            make_parts(base, REQUESTS, NOW, most_read=1)
+            make_parts(base, REQUESTS, NOW)
+            beside.append(rows(base, _CLOSED))
+
+    event.listen(base, "before_cursor_execute", look)
+    make_parts(base, REQUESTS, NOW)
+    event.remove(base, "before_cursor_execute", look)
+    assert beside == [[("earlier",)], [("earlier",)]]
+    assert names(base, REQUESTS)[0] == "until_20261119"
+    assert rows(base, _CLOSED) == []
+
+
 def test_the_hourly_work_makes_parts(base: Engine) -> None:
     assert Pruner(base, KEEP).hourly(NOW) == 0
     assert (len(names(base)), len(names(base, REQUESTS))) == (3, 4)
+
+
+def _url(base: Engine) -> str:
+    return base.url.render_as_string(hide_password=False)
 
 
 def _found(one: UUID, n: int) -> Found:
@@ -298,6 +353,24 @@ VALUES (%(id)s, %(project)s, 'https://www.example.org/', 'www.example.org', 'man
     %(at)s)
 """
 _FILES = "SELECT relfilenode FROM pg_class WHERE relkind = 'r' AND relname ~ '^(crawl_urls|request_log)_' ORDER BY 1"
+_CLOSED = "SELECT conname::text FROM pg_constraint WHERE conname = 'earlier'"
+# Killed where a large table is read, which takes minutes.
+_KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from sqlalchemy import event
+from crawler.adapters.postgres import partitions
+from crawler.adapters.postgres.database import connect
+
+def die(conn, cursor, statement, *_):
+    if "VALIDATE" in statement:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+partitions.LARGE = 0
+base = connect(sys.argv[1])
+event.listen(base, "before_cursor_execute", die)
+partitions.make_parts(base, partitions.REQUESTS, datetime(2026, 11, 18, 12, tzinfo=UTC))
+"""
 _TOUCHED = """
 SELECT count(DISTINCT relation) FROM pg_locks
 WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^crawl_urls_(from_[0-9]+|rest)$'

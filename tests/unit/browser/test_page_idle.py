@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.adapters.browser import page_idle
+from crawler.adapters.browser.channels import MOST_MESSAGES, MOST_SAID
 from crawler.adapters.browser.page_idle import Network, settle
 from crawler.domain.reasons import Reason
 from crawler.domain.rendering.unfed import Unfed
@@ -28,9 +29,10 @@ class Clock:
 class World:
     """A document that is complete and still; each question takes so long."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    def __init__(self, clock: Clock, seconds: float, *, is_busy: bool) -> None:
         self._clock = clock
         self._seconds = seconds
+        self._is_busy = is_busy
         self.asked = 0
 
     async def ask(self, _: str) -> Any:
@@ -39,7 +41,7 @@ class World:
         return [True, "complete", 1000.0, False]
 
     async def is_waiting(self) -> bool:
-        return False
+        return self._is_busy
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,14 @@ class Case:
     seconds: float
     turns: int
     """How often the page is asked before it is taken."""
+    is_busy: bool = False
+    """Whether it says that it is being filled."""
 
 
-@pytest.mark.parametrize("case", [Case(0.002, 6), Case(0.3, 4), Case(0.9, 4)])
+BUSY = [Case(0.002, 41, is_busy=True), Case(0.3, 26, is_busy=True), Case(0.9, 10, is_busy=True)]
+
+
+@pytest.mark.parametrize("case", [Case(0.002, 6), Case(0.3, 4), Case(0.9, 4), *BUSY])
 def test_time_counts_by_turns(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
     clock = Clock()
 
@@ -58,7 +65,7 @@ def test_time_counts_by_turns(monkeypatch: pytest.MonkeyPatch, case: Case) -> No
 
     monkeypatch.setattr(page_idle, "time", clock)
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    network, world = network_of(), World(clock, case.seconds)
+    network, world = network_of(), World(clock, case.seconds, is_busy=case.is_busy)
     asyncio.run(settle(world, network))  # type: ignore[arg-type]
     assert world.asked == case.turns
 
@@ -69,15 +76,24 @@ class Asked:
     resource_type: str
     failure: str = "net::ERR_CONNECTION_REFUSED"
 
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"accept": "*/*"}
+
 
 @dataclass(frozen=True)
 class Answer:
     request: Asked
     status: int
+    type: str = "application/json"
 
     @property
     def url(self) -> str:
         return self.request.url
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"content-type": self.type}
 
 
 class Tab:
@@ -107,6 +123,14 @@ def test_what_fills_a_page_and_did_not_come_is_noted(kind: str, event: str, reas
     network.watch(tab)  # type: ignore[arg-type]
     tab.say(event, Answer(asked, 503) if event == "response" else asked)
     assert network.unfed() == (Unfed("/embed.js", reason),)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("script", (Unfed("/embed.js", Reason.PROTOCOL),)), ("fetch", ())])
+def test_a_web_page_is_no_script_but_may_be_data(kind: str, expected: tuple[Unfed, ...]) -> None:
+    network, tab, asked = network_of(), Tab(), Asked("https://a.org/embed.js", kind)
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say("response", Answer(asked, 200, "text/html; charset=utf-8"))
+    assert network.unfed() == expected
 
 
 def test_a_socket_is_waited_for_while_it_is_open() -> None:
@@ -156,3 +180,29 @@ def test_whoever_watches_hears_of_requests_beyond_a_number() -> None:
     for number in range(4):
         tab.say("request", Asked(f"https://a.org/{number}", "image"))
     assert told == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("event", "most", "is_flooded"), [("framereceived", MOST_MESSAGES, False), ("framesent", MOST_SAID, True)]
+)
+def test_a_page_that_hears_much_is_kept_as_it_stands_and_one_that_talks_without_end_is_a_flood(
+    event: str, most: int, is_flooded: bool
+) -> None:
+    told: list[str] = []
+    network, tab, socket = Network("a.org", 1000, lambda: told.append("more")), Tab(), Socket("wss://a.org/live")
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say("websocket", socket)
+    for _ in range(most):
+        socket.say(event, "x")
+    assert (told, network.is_flooded) == ([], False)
+    socket.say(event, "x")
+    assert (told, network.is_flooded) == (["more"], is_flooded)
+
+
+def test_a_page_may_answer_whatever_it_hears() -> None:
+    network, tab, socket = network_of(), Tab(), Socket("wss://a.org/live")
+    network.watch(tab)  # type: ignore[arg-type]
+    tab.say("websocket", socket)
+    for event in ("framereceived", "framesent") * MOST_SAID:
+        socket.say(event, "x")
+    assert not network.is_flooded

@@ -1,12 +1,15 @@
+import pickle
 from uuid import UUID
 
 import pytest
 
+from crawler.domain.changes import filtered_changes
 from crawler.domain.changes.comparison import Changes
 from crawler.domain.changes.digest import digest_of_changes, told_of_page, without_template
 from crawler.domain.changes.filtered_changes import (
     MOST_CHARACTERS,
     MOST_EDITS,
+    Room,
     bounded,
     filter_changes,
     recount,
@@ -22,8 +25,10 @@ from crawler.domain.diffs.walls import Wall
 from crawler.domain.diffs.word_diff import WordKind, diff_words
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm
 from crawler.domain.noise.learned_rule import LearnedRule
-from crawler.domain.noise.page_noise import FilteredPage
+from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
+from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.template_changes import is_template
+from crawler.domain.patterns import compile_pattern
 
 
 def edit(old: str, new: str) -> BlockEdit:
@@ -389,3 +394,40 @@ def test_random_tokens_of_the_template_are_learned_when_they_differ_again() -> N
         len(rules_for_random_tokens({"template_changes": [one.as_record() for one in found.template]}, found.template))
         == 1
     )
+
+
+# -- what is kept until all pages are compared ------------------------------------------------------
+
+
+def test_a_page_holds_little_of_long_lines_that_a_rule_leaves_out() -> None:
+    """A part that failed is known by lines that are gone: by their hashes, however long they are."""
+    kept = "".join(f"<p>Keeps line {n} of this page</p>" for n in range(5))
+    long = "".join(f"<p>zq\N{GRINNING FACE} {n} {'!' * 5_000}</p>" for n in range(50))
+    old = read_blocks(f"{kept}<section class=r><p>short own text here</p>{long}</section>".encode())
+    new = read_blocks(f"{kept}<section class=r><p>Reviews are not there now</p></section>".encode())
+    page = bounded(apply_noise_rules(old, new, RuleSet(patterns=(("x", compile_pattern("^zq")),))))
+    assert len(page.stand_ins[0].lines) == 51
+    assert len(pickle.dumps(page)) < 20_000
+
+
+def test_a_page_whose_edits_stand_in_long_rows_or_that_has_one_long_line_holds_little() -> None:
+    rows = tuple(BlockEdit(None, Block("td", f"{n}", row=f"{n}" * 10_000)) for n in range(100))
+    line = (BlockEdit(None, Block("p", "x" * 1_000_000)),)
+    for edits in (rows, line):
+        page = bounded(FilteredPage(edits, ()))
+        assert page.is_truncated
+        assert page.edits
+        assert len(pickle.dumps(page)) < 2_000
+
+
+def test_when_all_pages_hold_too_much_further_ones_are_told_and_small_ones_are_compared_as_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(filtered_changes, "MOST_KEPT_OF_ALL", 100_000)
+    large = [FilteredPage(tuple(edit(f"a {n} {at}", f"{at}" + "x" * 900) for at in range(60)), ()) for n in range(4)]
+    room = Room()
+    assert [room.kept(page).is_truncated for page in large] == [False, False, True, True]
+    urls = [f"/{n}" for n in range(6)]
+    pages = {url: room.kept(FilteredPage((MENU,), ())) for url in urls[:5]} | {"/5": room.kept(large[0])}
+    found = filter_changes(changed(*urls), pages)
+    assert (found.changes.changed, len(found.template)) == (("/5",), 1)

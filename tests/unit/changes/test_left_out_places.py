@@ -66,6 +66,13 @@ def test_they_are_said_in_one_sentence() -> None:
     assert "and 2 more." in left_out_sentence([one] * 7)
 
 
+def test_rules_for_the_numbers_at_one_place_are_said_at_once() -> None:
+    one = LeftOutPlace("b.price", "id", 1, values=True).as_record()
+    assert "numbers at b.price (30 rules), div.ad (1 page)." in left_out_sentence(
+        [one, LeftOutPlace("div.ad", "id", 1).as_record(), *[one] * 29]
+    )
+
+
 def test_the_command_line_says_them() -> None:
     found = CrawlChanges.model_validate(
         {

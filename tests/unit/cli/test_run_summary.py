@@ -110,6 +110,15 @@ def test_changes_are_shown_with_their_first_urls() -> None:
     assert "~ https://example.org/x" in text
 
 
+def test_a_part_that_may_have_failed_is_said() -> None:
+    counts = {"new_pages": 0, "changed_pages": 0, "removed_pages": 0, "unchanged_pages": 14}
+    lists: dict[str, list[str]] = {f"{kind}_page_urls": [] for kind in ("new", "changed", "removed")}
+    note = {"kind": "part", "pages": 14, "target": None, "example_urls": []}
+    text = shown(crawl(change_summary={"summary": counts, **lists, "wall_notes": [note, {**note, "kind": "error"}]}))
+    assert "14 pages show the same line in place of a part that may have failed" in text
+    assert "an error" not in text
+
+
 def test_what_is_as_it_was_stored_is_not_called_unchanged() -> None:
     """It may be new since the crawl before, and yet what a crawl before that one had stored."""
     text = shown(crawl(reasons={"unchanged": 12}))

@@ -14,7 +14,7 @@ class Sockets:
         self.now = 0.0
         self.served: list[int] = []
         self.takes: dict[int, float] = {}
-        self.tested = Turns(lambda: self.now)
+        self.tested: Turns[int] = Turns(lambda: self.now)
 
     def open(self, descriptor: int, owner: str, takes: float) -> None:
         self.tested.own(descriptor, owner)

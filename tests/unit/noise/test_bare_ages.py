@@ -6,7 +6,7 @@ import pytest
 
 from crawler.domain.noise.clock_lines import confirmed, lines_to_confirm, moves, without_clock_lines
 from crawler.domain.noise.clocks import Moments
-from crawler.domain.noise.earlier_values import moved_before
+from crawler.domain.noise.earlier_values import Earlier, moved_before
 from crawler.domain.noise.page_noise import FilteredPage, apply_noise_rules
 from crawler.domain.noise.rules import RuleSet
 from crawler.domain.noise.template_changes import LineKey
@@ -159,6 +159,34 @@ def test_today_is_yesterday_a_day_later(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("<h2>05/11/26: Yesterday</h2>", "<h2>05/11/26:</h2>"),
+        ("<p>12.05.2026 (heute)</p>", "<p>12.05.2026</p>"),
+        ("<p>13 May 2026</p>", "<p>Today, 13 May 2026</p>"),
+        ("<p>12 May 2026</p>", "<p>12 May 2026 – yesterday</p>"),
+    ],
+)
+def test_a_date_is_called_today_while_it_is(old: str, new: str) -> None:
+    page = compared(old, new, hours=24)
+    assert (page.edits, page.rules) == ((), ("age",))
+    assert compared(old, new, hours=0.2).edits, "not on the same day"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<p>Closed today, 12 May 2026</p>", "<p>Open, 12 May 2026</p>"),
+        ("<p>Today, 14 May 2026</p>", "<p>14 May 2026</p>"),
+        ("<p>Yesterday</p>", "<p></p>"),
+        ("<p>Open today</p>", "<p>Open</p>"),
+    ],
+)
+def test_a_day_whose_name_goes_otherwise_is_told(old: str, new: str) -> None:
+    assert compared(old, new, hours=24).edits
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
         ("<p>Closed today because of the storm</p>", "<p>Closed yesterday because of the storm</p>"),
         ("<p>Today, 14 May 2026</p>", "<p>Yesterday, 14 May 2026</p>"),
         ("<p>Today, 12 May 2026</p>", "<p>Yesterday, 11 May 2026</p>"),
@@ -212,3 +240,36 @@ def test_a_minute_that_ends_between_two_looks_does_not_tell_against_an_age(secon
     first, later = (blocks(f"<p class='idle'>{age}</p>") for age in ("21 min.", second))
     looks = apply_noise_rules(first, later, RuleSet.of([]), moments=Moments(at, at + timedelta(seconds=12)))
     assert list(moves(looks).values()) == told
+
+
+def test_an_age_that_began_anew_says_nothing_about_those_beside_it() -> None:
+    """One row was edited in the crawl before: its age began anew. The others ran with the clock then."""
+    at_first, edited = ("11.2 days", "11.2 days"), ("11.4 days", "20.0 minutes")
+    page = compared(rows(*edited), rows("11.5 days", "3.3 hours"), hours=3)
+    assert len(page.edits) == 2
+    asked = lines_to_confirm({"/": page})
+    seen = moved_before(page, blocks(rows(*at_first)), AT - timedelta(hours=4))
+    assert confirmed(asked, {"/": seen}) == set(asked) != set()
+    stayed = moved_before(page, blocks(rows("11.4 days", "11.2 days")), AT - timedelta(hours=4))
+    assert confirmed(asked, {"/": stayed}) == set(), "none was seen to run with the clock"
+    other = moved_before(page, blocks(rows("9.1 days", "11.2 days")), AT - timedelta(hours=4))
+    assert confirmed(asked, {"/": other}) == set(), "the other one was edited then"
+    later = compared(rows(*edited), rows("11.5 days", "5.3 hours"), hours=3)
+    assert [edit.removed.text for edit in later.clock if edit.removed] == ["11.4 days"], "it did not run since"
+
+
+def test_an_age_that_began_anew_is_known_by_how_it_moved_before() -> None:
+    page = compared(rows("20.0 minutes"), rows("3.3 hours"), hours=3)
+    asked = lines_to_confirm({"/": page})
+    nearer = Earlier(blocks(rows("12.2 days")), AT - timedelta(hours=3))
+
+    def further(age: str, *, hours: float) -> set[LineKey]:
+        at = AT - timedelta(hours=hours)
+        return confirmed(asked, {"/": moved_before(page, blocks(rows(age)), at, nearer)})
+
+    assert further("11.2 days", hours=27) == set(asked) != set()
+    assert further("9.2 days", hours=27) == set(), "it was edited then"
+    assert further("12.2 days", hours=4) == set(), "it stood still"
+    old = Earlier(blocks(rows("12.2 days")), AT - timedelta(minutes=10))
+    seen = moved_before(page, blocks(rows("11.2 days")), AT - timedelta(hours=24.2), old)
+    assert confirmed(asked, {"/": seen}) == set(), "nothing can have happened 20 minutes ago"

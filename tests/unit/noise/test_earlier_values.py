@@ -131,7 +131,7 @@ def test_days_that_count_down_in_a_table_are_known_by_their_rows() -> None:
     assert on_day(*page, events(19, 29, 57)) == 3
 
 
-def in_weeks(line: str, *values: int) -> int:
+def in_weeks(line: str, *values: int | str) -> int:
     """Edits that are left of a line whose number became another week after week: 19, 20 and 21 were those of it."""
     earlier, old, new = (f"<p>{line.format(value)}</p><p>Welcome.</p>" for value in values)
     page = apply_noise_rules(blocks(old), blocks(new), moments=Moments(at(9, 31, 12), at(11, 48, 19)))
@@ -156,6 +156,32 @@ def test_the_week_of_the_fetch_is_known_by_itself(line: str) -> None:
     assert in_weeks(line, 19, 20, 21) == 0
 
 
+DAYS = ["4 May", "11 May", "18 May"]
+
+
+@pytest.mark.parametrize(
+    ("line", "days"),
+    [
+        ("Week of {}", DAYS), ("Menu for the week of {}", ["May 4", "May 11", "May 18"]),
+        ("Semaine du {} 2026", ["4 mai", "11 mai", "18 mai"]), ("Week commencing {}", ["3 May", "10 May", "17 May"]),
+    ],
+)  # fmt: skip
+def test_the_first_day_of_the_week_of_the_fetch_is_known_by_itself(line: str, days: list[str]) -> None:
+    assert in_weeks(line, *days) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "days"),
+    [
+        ("Week of {}", ["27 April", "11 May", "18 May"]), ("Week of {}", ["4 May", "11 May", "25 May"]),
+        ("Week of {}", ["6 May", "13 May", "20 May"]), ("Open from {}", DAYS),
+        ("Deliveries end in the week of {}", DAYS),
+    ],
+)  # fmt: skip
+def test_other_days_of_weeks_are_told(line: str, days: list[str]) -> None:
+    assert in_weeks(line, *days) == 1
+
+
 @pytest.mark.parametrize(
     ("line", "weeks"),
     [
@@ -165,3 +191,32 @@ def test_the_week_of_the_fetch_is_known_by_itself(line: str) -> None:
 )  # fmt: skip
 def test_another_week_and_a_number_of_weeks_are_told(line: str, weeks: tuple[int, ...]) -> None:
     assert in_weeks(line, *weeks) == 1
+
+
+def test_an_age_in_days_and_in_parts_of_years_is_known_by_how_it_moved_before() -> None:
+    def months(*ages: str) -> int:
+        """Edits that are left of pages fetched a month apart."""
+        first, second, third = (f"<p>Project age: {age}.</p>" for age in ages)
+        fetched = [datetime(2026, month, 12, 11, 5, tzinfo=UTC) for month in (3, 4, 5)]
+        page = apply_noise_rules(blocks(second), blocks(third), moments=Moments(fetched[1], fetched[2]))
+        return left(page, first, fetched[0])
+
+    before = "26 days or approximately 0.07 years"
+    assert months(before, "57 days or approximately 0.16 years", "87 days or approximately 0.24 years") == 0
+    assert months(before, "57 days or approximately 0.16 years", "87 days or approximately 0.34 years") == 1
+    assert months(before, "57 days or approximately 0.16 years", "97 days or approximately 0.24 years") == 1
+    assert months("26 days or approximately 0.05 years", "57 days or 0.16 years", "87 days or 0.24 years") == 1
+    assert months("Rod of 0.07 yards", "Rod of 0.16 yards", "Rod of 0.24 yards") == 1
+
+
+def test_a_number_of_years_that_had_to_stay_says_nothing_and_the_days_beside_it_do() -> None:
+    def weeks(first: str, second: str, third: str) -> int:
+        """Edits that are left of pages fetched after a day, and after a week."""
+        pages = [f"<p>Project age: {age}.</p>" for age in (first, second, third)]
+        page = apply_noise_rules(blocks(pages[1]), blocks(pages[2]), moments=Moments(at(11, 5, 12), at(11, 5, 19)))
+        return left(page, pages[0], at(11, 5, 11))
+
+    assert weeks("14 days or 0.04 years", "15 days or 0.04 years", "22 days or 0.06 years") == 0
+    assert weeks("14 days or 0.04 years", "15 days or 0.04 years", "22 days or 0.08 years") == 1
+    assert weeks("15 days or 0.04 years", "15 days or 0.04 years", "22 days or 0.06 years") == 1
+    assert weeks("0.04 years", "0.04 years", "0.06 years") == 1, "nothing tells that it runs"

@@ -4,7 +4,7 @@ import pytest
 from celery import Celery
 
 from crawler.adapters.operating.celery_app import make_celery
-from crawler.adapters.operating.queues import LANE_QUEUE, LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
+from crawler.adapters.operating.queues import ENDS, LANE_QUEUE, LATER, OWN, OWN_ROUTES, QUEUES, ROUTES
 from crawler.config import load_settings
 from workers.own_queues import take_own_queues
 
@@ -28,7 +28,7 @@ def test_runs_by_a_schedule_wait_apart_from_crawls_that_somebody_starts() -> Non
 
 @pytest.mark.parametrize("queue", OWN)
 def test_whoever_takes_messages_of_others_takes_ours(queue: str) -> None:
-    later = {LATER[queue]} if queue in LATER else set()
+    later = {ours[queue] for ours in (LATER, ENDS) if queue in ours}
     assert a_worker_on(queue).amqp.queues.consume_from.keys() == {queue, OWN[queue], *later}
 
 

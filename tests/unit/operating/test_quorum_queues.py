@@ -7,7 +7,7 @@ import pytest
 from celery import Celery
 
 from crawler.adapters.operating.celery_app import make_celery
-from crawler.adapters.operating.queues import LATER, OWN, QUEUES
+from crawler.adapters.operating.queues import ENDS, LATER, OWN, QUEUES
 from crawler.config import load_settings
 
 CLUSTER = "amqp://u:p@one//;amqp://u:p@two//;amqp://u:p@three//"
@@ -24,7 +24,7 @@ def test_queues_are_declared_as_asked_for() -> None:
         ("quorum", {"x-queue-type": "quorum"}, "topic"),
     ):
         queues = app(queue_type).amqp.queues
-        assert set(queues) == {*QUEUES, *OWN.values(), *LATER.values()}
+        assert set(queues) == {*QUEUES, *OWN.values(), *LATER.values(), *ENDS.values()}
         for queue in queues.values():
             assert (queue.queue_arguments, queue.exchange.type, queue.durable) == (arguments, exchange, True)
 

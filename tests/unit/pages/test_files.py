@@ -40,7 +40,7 @@ def shown(body: bytes | str, content_type: str = "application/json") -> list[str
         ("application/rss+xml", b"<?xml version='1.0'?><rss/>", FileKind.XML),
         ("application/xml", b"<?xml version='1.0'?><!-- <a> --><x:HTML xmlns:x='y'/>", FileKind.XML),
         ("text/xml", b"<?xml version='1.0'?><html/>", None),
-        ("image/svg+xml", b"<svg/>", None),
+        ("image/svg+xml", b"<svg/>", FileKind.XML),
         ("text/plain", b"\xef\xbb\xbf\n <!DOCTYPE HTML><p>", None),
         ("text/plain", b"a < b", FileKind.TEXT),
         ("TEXT/CSV; header=present", b"a;b", FileKind.TEXT),

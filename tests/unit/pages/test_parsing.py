@@ -368,10 +368,24 @@ def test_a_refresh_leads_where_browsers_go_and_without_a_target_nowhere(content:
     assert [link.url for link in found] == ([target] if target else [])
 
 
+def test_an_inline_frame_that_is_a_page_of_the_site_is_a_link() -> None:
+    """Those of other hosts, and those that nobody sees, are none."""
+    shown = (
+        "<iframe src=rates.html#now></iframe><div style=width:100%><iframe src=https://example.com/b></iframe></div>"
+    )
+    others = "<iframe src=https://player.test/v></iframe><iframe src=about:blank></iframe><iframe></iframe>"
+    unseen = (
+        "<iframe src=/a hidden></iframe><iframe src=/b width=0></iframe><iframe src=/c style='height:1px'></iframe>"
+        "<div style='display: none'><iframe src=/d></iframe></div><noscript><iframe src=/e></iframe></noscript>"
+    )
+    found = page(f"<body><a href=/x>x</a>{shown}{others}{unseen}").links
+    assert found == [Link("/x", "x", ""), Link("rates.html", "", "frame"), Link("https://example.com/b", "", "frame")]
+
+
 def test_image_maps_next_previous_refresh_and_frames_are_links() -> None:
     found = page(
         "<link rel=next href=/2#x><link rel='prev' href=/0><meta http-equiv=refresh content=\"5; URL='/moved#a'\">"
-        "<map><area href=/map alt='The map'></map><a href=/a>a</a><iframe src=/ad></iframe>"
+        "<map><area href=/map alt='The map'></map><a href=/a>a</a><iframe src=//ads.test/ad></iframe>"
     ).links
     assert found == [
         Link("/a", "a", ""),

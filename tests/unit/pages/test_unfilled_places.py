@@ -34,6 +34,13 @@ PLACES = {
         "<div data-props='[[&quot;boat&quot;,4]]'><p>Left: </p></div>",
         "Left: div[data-props]",
     ),
+    "two marks": ("<p class=price><!--boat-part--><!--/boat-part--></p>", "p<!--boat-part-->"),
+    "two marks in a declared shadow root": (
+        "<boat-card><template shadowrootmode=open><h2>Anna</h2><b> <!--$--> <!--/--> </b></template>Words</boat-card>",
+        "b<!--$-->",
+    ),
+    "a list between marks": ("<ul><!--[--><!--]--></ul>", "ul<!--[-->"),
+    "a box between marks": ("<div class=offers><!--[!--><!--]--></div>", "div<!--[!-->"),
     "text with data": ("<p>Price: <span class=price data-sku=4></span></p>", "span[data]"),
 }
 
@@ -71,6 +78,9 @@ NO_PLACES = {
     "a component with words": f"<boat-list props='{{\"sort\": 1}}'>{PROSE}</boat-list>",
     "what is no data": "<div style='{a}'><p>Words</p></div><p class='[x]'>Words</p>",
     "without a name": "<ul class=menu></ul><span class=icon></span><div class=clear></div><td></td>",
+    "one mark": "<p><!----></p><div><!--v-if--></div>",
+    "notes": "<p><!-- offers begin --><!-- offers end --></p><div><!--offers of 2024--><!--/offers--></div>",
+    "marks around words": "<p><!--part-->Words<!--/part--></p><p><!--a--><b>Words</b><!--/a--></p>",
     "a mark for links": "<span id=more-12></span><a id=top></a><span id=top></span>",
     "a box that nobody names": "<div id=root></div><div data-x=1></div>",
     "marked for styles alone": "<span class=x data-v-7ba5bd90></span>",

@@ -53,6 +53,8 @@ def stored(method: str | None) -> StoredPage:
          f"in a browser: the homepage needs one, as {FEW}; the server alone said less {SHARES}"),
         (row(rendering={"render": True, "signal": "still_loading", "measured": "spinner"}), {"render": False}, {},
          "crawl4ai", "in a browser: it says itself that a part of it is still to come (spinner)"),
+        (row(rendering={"in_part": True}), None, {"render": "always"}, "crawl4ai",
+         "in a browser: render is set to always; a table or list on it is longer than what is read of one"),
         (row(), None, {}, None, None),
     ],
 )  # fmt: skip

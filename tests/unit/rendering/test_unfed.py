@@ -3,7 +3,7 @@
 import pytest
 
 from crawler.domain.reasons import Reason
-from crawler.domain.rendering.unfed import Unfed, belongs_to, comes_again, missed, noted, unfed
+from crawler.domain.rendering.unfed import Unfed, belongs_to, comes_again, missed, noted, strayed, unfed, wants_data
 
 ME, ITEMS = Unfed("/api/me", Reason.FORBIDDEN), Unfed("/api/items", Reason.HTTP_5XX)
 
@@ -39,6 +39,49 @@ def test_a_page_comes_again_for_what_may_be_there_in_a_moment() -> None:
     assert comes_again([ME, ITEMS], [])
     assert not comes_again([ME], []), "a refusal lasts"
     assert not comes_again([ITEMS], ["/api/items"])
+
+
+@pytest.mark.parametrize(("status", "is_page"), [(404, False), (404, True), (200, True)])
+def test_a_script_that_is_not_there_did_not_come(status: int, is_page: bool) -> None:
+    gone = unfed("/app.js", status, is_script=True, is_page=is_page)
+    assert gone is not None
+    assert unfed("/items", status, is_page=is_page) is None, "data may be a page, or not be there"
+    assert not comes_again([gone], []), "it is not there in a moment either"
+    assert [missed([gone], [], 50, 100, crawls) for crawls in (0, 1, 2)] == [gone, gone, None]
+    assert [strayed([gone], [], crawls) for crawls in (0, 1, 2)] == [gone, gone, None]
+
+
+@pytest.mark.parametrize(
+    ("url", "accept", "status", "is_page", "came"),
+    [
+        ("/items", "application/json, text/plain, */*", 200, True, False),
+        ("/items", "Application/vnd.api+JSON", 200, True, False),
+        ("/menu.json?v=3", "*/*", 200, True, False),
+        ("/items", "application/json", 200, False, True),
+        ("/items", "application/json", 404, True, True),
+        ("/items", "*/*", 200, True, True),
+        ("/items", "text/html, application/json", 200, True, True),
+    ],
+)
+def test_a_web_page_is_no_answer_to_who_asks_for_json(
+    url: str, accept: str, status: int, is_page: bool, came: bool
+) -> None:
+    found = unfed(url, status, wants_data=wants_data(url, accept), is_page=is_page)
+    assert (found is None) is came
+
+
+@pytest.mark.parametrize(
+    ("found", "usual", "expected"),
+    [
+        (ITEMS, [], ITEMS),
+        (ITEMS, ["/api/items"], None),
+        (ME, [], None),
+        (Unfed("/api/slow", Reason.TIMEOUT), [], None),
+        (Unfed("/api/slow", Reason.CONNECT), [], Unfed("/api/slow", Reason.CONNECT)),
+    ],
+)
+def test_what_lets_a_page_stray(found: Unfed, usual: list[str], expected: Unfed | None) -> None:
+    assert strayed([found], usual, crawls=9) == expected
 
 
 def test_paths_are_noted_once() -> None:

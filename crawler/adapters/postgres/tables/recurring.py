@@ -37,6 +37,7 @@ crawl_schedules = Table(
     Column("notification_secrets", LargeBinary),  # Apprise URLs: encrypted
     when("webhook_gone_at"),
     when("next_run_at"),
+    Column("set_by", UUID_),  # the key with which it was set last, if it was one: whose turn its runs are
     now("created_at"),
     now("updated_at"),
     Index("ix_crawl_schedules_due", "next_run_at", postgresql_where=text("enabled")),

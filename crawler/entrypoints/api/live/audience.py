@@ -102,6 +102,6 @@ class Audience:
         projects = self._tools.store.existing_projects(asked)
         if self._tools.settings.no_auth:
             return set(seats), projects
-        keys = {key.id for key in self._tools.store.list_keys() if key.revoked_at is None}
+        keys = self._tools.store.unrevoked_keys({seat.key_id for seat in seats})
         sessions = self._tools.operating.sessions.open_ones({seat.session for seat in seats if seat.session})
         return {seat for seat in seats if seat.key_id in keys and seat.session in (None, *sessions)}, projects

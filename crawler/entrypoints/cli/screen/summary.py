@@ -9,8 +9,9 @@ from rich.text import Text
 
 from crawler.domain.changes.coverage import coverage_sentence
 from crawler.domain.changes.removal_words import missing_words
+from crawler.domain.changes.wall_words import PART, wall_sentences
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus, CrawlType, EndReason
-from crawler.domain.crawls.seen_words import cut_words, merged_words, query_words, unseen_words
+from crawler.domain.crawls.seen_words import cut_words, merged_words, part_words, query_words, unseen_words
 from crawler.domain.reason_words import name_of
 from crawler.domain.reasons import FAILED, SKIPPED, Reason
 from crawler.entrypoints.cli.screen.terminal import short_id
@@ -143,6 +144,8 @@ def _changes(change: dict[str, Any], baseline: CrawlJob | None, width: int) -> l
         lines.append(
             Text(f"{count(change['not_compared'], 'page')} could not be compared{f' ({why})' if why else ''}", "dim")
         )
+    failed = [note for note in change.get("wall_notes", ()) if note["kind"] == PART]
+    lines += [Text(told, "dim") for told in wall_sentences(failed)]
     for kind, mark, style in (("new", "+", "green"), ("changed", "~", "yellow"), ("removed", "-", "red")):
         urls = change[f"{kind}_page_urls"]
         for url in urls[:SHOWN_URLS]:
@@ -209,6 +212,8 @@ def _of_sitemaps(crawl: CrawlJob) -> Iterable[str]:
 def _of_found(crawl: CrawlJob) -> Iterable[str]:
     if cut := cut_words(crawl):
         yield f"{cut}."
+    if part := part_words(crawl):
+        yield f"{part}."
 
 
 def _of_queries(crawl: CrawlJob) -> Iterable[str]:

@@ -29,7 +29,7 @@ from crawler.entrypoints.cli.screen.terminal import console, short_id
 from crawler.entrypoints.cli.screen.terminal_text import count
 from crawler.entrypoints.cli.watching.comparison_wait import await_comparison, say_not_yet
 from crawler.entrypoints.cli.watching.early_start import STOP_SECONDS, workers_begun
-from crawler.errors import CrawlerError, CrawlRunning, InvalidConfig, InvalidTransition, NotFound
+from crawler.errors import CrawlerError, CrawlRunning, DatabaseContended, InvalidConfig, InvalidTransition, NotFound
 from crawler.lazy_module import LazyModule
 from crawler.supervisor import Supervisor
 
@@ -178,7 +178,7 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
             draw_at = 0.0
             while not crawl.status.is_over and not crawl.paused:
                 time.sleep(LOOK_SECONDS)
-                _look_after(tools, supervisor)
+                look_after(tools, supervisor)
                 crawl = tools.store.get_crawl(crawl.id)
                 if time.monotonic() >= draw_at or crawl.status.is_over:
                     draw_at = time.monotonic() + DRAW_SECONDS
@@ -199,16 +199,17 @@ def _watch(tools: App, supervisor: Supervisor, crawl: CrawlJob, title: str, *, q
         raise KeyboardInterrupt from None
 
 
-def _look_after(tools: App, supervisor: Supervisor) -> None:
+def look_after(tools: App, supervisor: Supervisor) -> None:
     supervisor.poll()
     if tools.frontier.acquire_reconcile(tools.settings.reconcile_seconds):
-        tools.crawls.reconcile()
+        with suppress(DatabaseContended):  # the others go on, and the next turn looks again
+            tools.crawls.reconcile()
 
 
 def _await_comparison(tools: App, supervisor: Supervisor, crawl: CrawlJob, view: LiveView) -> bool:
     def pause() -> None:
         time.sleep(LOOK_SECONDS / 2)
-        _look_after(tools, supervisor)
+        look_after(tools, supervisor)
 
     return await_comparison(crawl, view, lambda: tools.store.is_diffed(crawl.id), pause)
 

@@ -18,6 +18,8 @@ from crawler.entrypoints.http.auth import AdminOnly
 router = APIRouter(dependencies=[AdminOnly])
 
 MOST_PROJECTS = 200
+MOST_SHOWN = 200
+"""Keys: those that are in use first, the newest of them first."""
 SCOPES = (
     ("read", "read: see and watch"),
     ("write", "write: also start and change"),
@@ -84,7 +86,8 @@ def _show(
         422 if errors else 200,
         section="system",
         here="keys",
-        keys=kept,
+        keys=kept[:MOST_SHOWN],
+        more=len(kept) - MOST_SHOWN,
         projects=tools.projects.overview(limit=MOST_PROJECTS),
         scopes=SCOPES,
         values=values,

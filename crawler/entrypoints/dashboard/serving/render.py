@@ -15,7 +15,7 @@ from crawler.bootstrap import App
 from crawler.domain.api_keys import ApiKey
 from crawler.domain.api_keys import Scope as KeyScope
 from crawler.domain.changes.coverage import coverage_sentence, is_failing
-from crawler.domain.crawls.seen_words import cut_words, merged_words, query_words, unseen_words
+from crawler.domain.crawls.seen_words import cut_words, merged_words, part_words, query_words, unseen_words
 from crawler.domain.reason_words import name_of
 from crawler.entrypoints.dashboard.serving import navigation, words
 from crawler.entrypoints.dashboard.serving.assets import asset_url
@@ -53,6 +53,7 @@ def environment() -> Environment:
         "queries": query_words,
         "merged": merged_words,
         "cut": cut_words,
+        "in_part": part_words,
     }
     made.tests["web"] = words.is_web
     made.globals |= {
