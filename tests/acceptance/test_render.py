@@ -2,6 +2,7 @@
 
 import json
 import socket
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -58,6 +59,13 @@ def site() -> Iterator[Server]:
         yield server
 
 
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """With a path that is short enough for the socket of a browser."""
+    with tempfile.TemporaryDirectory(prefix="t-") as made:
+        yield Path(made)
+
+
 def browsers_below(directory: Path) -> list[str]:
     """Their profiles are kept there."""
     commands = (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
@@ -65,13 +73,14 @@ def browsers_below(directory: Path) -> list[str]:
 
 
 @pytest.mark.skipif(why_unavailable(None) is not None, reason=str(why_unavailable(None)))
-def test_every_route_of_a_single_page_app_is_found_and_no_browser_stays_behind(site: Server, tmp_path: Path) -> None:
-    (tmp_path / "tmp").mkdir()
+def test_every_route_of_a_single_page_app_is_found_and_no_browser_stays_behind(
+    site: Server, tmp_path: Path, temporary: Path
+) -> None:
     # With servers of its own: for half a minute the next crawl there would count on this one's browser.
-    cli = Cli(tmp_path / "data", TMPDIR=str(tmp_path / "tmp"))
+    cli = Cli(tmp_path / "data", TMPDIR=str(temporary))
     export = ("--export", str(tmp_path / "out"), "--format", "jsonl", "--format", "markdown")
     seen: set[str] = set()
-    with watching(lambda: seen.update(browsers_below(tmp_path))):
+    with watching(lambda: seen.update(browsers_below(temporary))):
         told = cli.json("run", site.url("/"), "--delay", "0", "--render", "auto", *export)
     assert seen, "there was a browser while it crawled"
     assert (told["status"], told["pages_crawled"], told["rendered"], told["lightweight"]) == ("completed", 4, 4, 0)
@@ -86,8 +95,8 @@ def test_every_route_of_a_single_page_app_is_found_and_no_browser_stays_behind(s
     assert "in a browser: the homepage needs one, as it has 0 characters of text, fewer than 200" in " ".join(
         why.split()
     )
-    assert browsers_below(tmp_path) == []
-    assert list((tmp_path / "tmp").glob("crawler-chromium-*")) == [], "nor its profile"
+    assert browsers_below(temporary) == []
+    assert [path for path in temporary.iterdir() if "chromium" in path.name.lower()] == [], "nor its files"
 
 
 def test_without_a_browser_the_pages_stay_light_with_one_warning_and_doctor_knows_what_to_do(

@@ -28,6 +28,11 @@ STOP_SECONDS = 3.0
 DEBIAN_PROGRAMS = Path("/usr/lib/chromium")
 NOWHERE = "http://127.0.0.1:9"
 """A proxy address that lets nothing out."""
+SHORT_TMP = "/tmp"  # noqa: S108 - the directory made inside is private
+RANDOM_CHARS = 8
+"""That `mkdtemp` adds."""
+LONGEST_PROFILE = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
+"""Bytes of its path: that of a unix socket is at most 107 long."""
 _POLL_SECONDS = 0.02
 
 
@@ -55,7 +60,7 @@ class ChromiumProcess:
     def __init__(self, options: ChromiumOptions, records: Path) -> None:
         self._options = options
         self._records = records
-        self._profile = Path(tempfile.mkdtemp(prefix=PROFILE_PREFIX))
+        self._profile = _new_profile()
         self._record = records / f"{self._profile.name}.json"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -110,7 +115,9 @@ class ChromiumProcess:
 
     def _last_words(self) -> str:
         said = (self._profile / "stderr").read_text(errors="replace").strip().splitlines()
-        return said[-1][:300] if said else "it said nothing."
+        # What follows the fatal line is of its crash handler.
+        fatal = [line for line in said if ":FATAL:" in line]
+        return (fatal or said)[-1][:300] if said else "it said nothing."
 
     async def stop(self, polite_seconds: float = STOP_SECONDS) -> None:
         """Ask the browser to end; after so long, kill what is left of its process group."""
@@ -120,8 +127,15 @@ class ChromiumProcess:
                 await self._wait(polite_seconds)
             self.kill()
             await self._wait(STOP_SECONDS)
-        await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+        await self._remove_profile()
         self._record.unlink(missing_ok=True)
+
+    async def _remove_profile(self) -> None:
+        """The last of its processes may still write there while they end."""
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._profile.exists() and time.monotonic() < deadline:
+            await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+            await asyncio.sleep(_POLL_SECONDS)
 
     def kill(self) -> None:
         if self._process is not None:
@@ -185,7 +199,15 @@ def _real_program(program: Path) -> Path:
     return real if program.parent == Path("/usr/bin") and os.access(real, os.X_OK) else program
 
 
+def _new_profile() -> Path:
+    """In the directory for temporary files, or in /tmp if its path is too long: the browser makes a socket in there."""
+    usual = Path(tempfile.gettempdir())
+    length = len(os.fsencode(usual / PROFILE_PREFIX)) + RANDOM_CHARS
+    return Path(tempfile.mkdtemp(prefix=PROFILE_PREFIX, dir=usual if length <= LONGEST_PROFILE else SHORT_TMP))
+
+
 def _environment(profile: Path) -> dict[str, str]:
     """As few environment variables as possible: pages run in there, and the worker's environment holds secrets."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ}
-    return {**kept, "HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "XDG_CACHE_HOME": str(profile)}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ") if name in os.environ}
+    own = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR")  # whoever removes the profile removes all of it
+    return {**kept, **dict.fromkeys(own, str(profile))}

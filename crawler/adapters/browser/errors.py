@@ -4,6 +4,8 @@ import re
 
 from crawler.domain.reasons import Reason
 
+NO_BODY = "ERR_HTTP_RESPONSE_CODE_FAILURE"
+"""The site refused by its status, without a body, in whose place the browser shows a page of its own."""
 _NAME = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _REASONS: dict[str, Reason] = {
     "ERR_TIMED_OUT": Reason.TIMEOUT,

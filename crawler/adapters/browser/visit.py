@@ -19,7 +19,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler import telemetry
 from crawler.adapters.browser.crawl4ai_drive import Drive
 from crawler.adapters.browser.egress_proxy import MAX_REQUESTS, Door, EgressProxy
-from crawler.adapters.browser.errors import error_name, reason_of
+from crawler.adapters.browser.errors import NO_BODY, error_name, reason_of
 from crawler.adapters.browser.page_guards import IN_EVERY_PAGE
 from crawler.adapters.browser.page_idle import Network, World
 from crawler.adapters.browser.page_steps import PageNotOpened, StepFailed, StepTaker
@@ -330,7 +330,10 @@ class Visit:
             return Outcome(failure=failure.reason, error=failure.message)
         if _SAVED in str(error):
             return FILE
-        if name := error_name(str(error)):
+        name = error_name(str(error))
+        if name == NO_BODY and gate.answer is not None:
+            return Outcome(status=gate.answer.status)
+        if name:
             return Outcome(failure=reason_of(name), error=f"The browser said {name}.")
         raise TabLost(next(reversed(str(error).strip().splitlines()), "no reason given")) from error
 

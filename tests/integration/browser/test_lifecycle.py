@@ -184,18 +184,17 @@ def test_a_tab_that_is_killed_fails_at_once_and_alone(chromium: Path, crawl4ai: 
 def test_closing_leaves_no_process_and_no_file(
     chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = tmp_path / "own"  # elsewhere browsers of other tests come and go
-    own.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(own))
-    with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path) as fetcher:
-        fetch(fetcher, site.url())
-        (pid,) = fetcher.stats.pids
-        assert living(pid)
-        assert list((tmp_path / "browsers").glob("*.json"))
-        assert list(own.glob("crawler-chromium-*"))
-    assert not living(pid)
-    assert list((tmp_path / "browsers").iterdir()) == []
-    assert list(own.glob("crawler-chromium-*")) == []
+    with tempfile.TemporaryDirectory(prefix="t-") as own:  # elsewhere browsers of other tests come and go
+        monkeypatch.setattr(tempfile, "tempdir", own)
+        with pages({"/": "<p>x</p>"}) as site, browser_fetcher(chromium, tmp_path) as fetcher:
+            fetch(fetcher, site.url())
+            (pid,) = fetcher.stats.pids
+            assert living(pid)
+            assert list((tmp_path / "browsers").glob("*.json"))
+            assert list(Path(own).glob("crawler-chromium-*"))
+        assert not living(pid)
+        assert list((tmp_path / "browsers").iterdir()) == []
+        assert list(Path(own).iterdir()) == []
 
 
 WORKER = """
@@ -283,6 +282,35 @@ def test_a_browser_that_will_not_start_is_said_in_a_sentence(crawl4ai: None, tmp
         result = fetch(fetcher, "http://127.0.0.1:9/")
     assert result.failure is Reason.CONNECT
     assert result.error == "The browser ended at once: no display"
+
+
+def test_of_what_the_browser_said_the_cause_is_told_and_not_the_troubles_of_its_crash_handler(
+    crawl4ai: None, tmp_path: Path
+) -> None:
+    program = tmp_path / "chromium"
+    said = ("[1:1:FATAL:a.cc:3] no room", "[2:ERROR:b.cc:4] no file")
+    program.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in said) + "exit 1\n")
+    program.chmod(0o755)
+    with browser_fetcher(program, tmp_path / "data") as fetcher:
+        result = fetch(fetcher, "http://127.0.0.1:9/")
+    assert result.error.endswith("no room")
+
+
+@pytest.mark.slow
+def test_a_directory_for_temporary_files_with_a_long_path_is_no_hindrance_and_gets_no_leftovers(
+    chromium: Path, crawl4ai: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("temporary-" * 10)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    monkeypatch.setenv("TMPDIR", str(long))
+    with answering(lambda *_: response(b"<p>shown</p>")) as site, browser_fetcher(chromium, tmp_path) as fetcher:
+        assert fetch(fetcher, site.url()).failure is None
+        (pid,) = fetcher.stats.pids
+        profile = Path(psutil.Process(pid).environ()["TMPDIR"])
+        assert profile.is_dir()
+    assert not profile.exists(), "with all that the browser put there"
+    assert list(long.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -97,6 +97,13 @@ def test_the_answers_own_status_and_headers_are_reported(browser: BrowserFetcher
     assert {r.failure for r in results} == {None}
 
 
+def test_a_refusal_without_a_word_is_the_sites_answer_and_no_fault_of_the_connection(browser: BrowserFetcher) -> None:
+    with pages({"/": response(b"", "403 No", "Retry-After: 7")}) as site:
+        result = fetch(browser, site.url())
+    assert (result.status, result.failure, result.body) == (403, None, b"")
+    assert result.headers["retry-after"] == "7"
+
+
 def test_the_next_visit_knows_nothing_of_the_last(browser: BrowserFetcher) -> None:
     counting = """<body><script>
       const n = 1 + Number(localStorage.n || 0); localStorage.n = n; document.cookie = 'n=' + n + '; max-age=999';
