@@ -20,6 +20,7 @@ from crawler.domain.diffs.stated_moments import Stated, stated_moments
 from crawler.domain.diffs.table_cells import NO_ROLES, Cell, Columns, RoleTables, Rows
 from crawler.domain.pages.cell_gaps import cell_gaps, may_have_gaps
 from crawler.domain.pages.charsets import to_utf8
+from crawler.domain.pages.count_targets import count_targets, name_targets
 from crawler.domain.pages.css_matching import Search
 from crawler.domain.pages.head import read_head
 from crawler.domain.pages.markup_bombs import refuse_bombs
@@ -261,6 +262,8 @@ def read_blocks(
     stated = stated_moments(tree)
     nodes = sort_nodes(tree)
     head = read_head(nodes.head)
+    if count_targets(markup):
+        name_targets(nodes.body)
     nodes.inline = _without_boxes(nodes.inline)
     unwrap_inline(nodes)
     for anchor in nodes.anchors:

@@ -8,11 +8,12 @@ from types import MappingProxyType
 from crawler.domain.pages import language, robots_directives
 from crawler.domain.pages.cell_gaps import cell_gaps, may_have_gaps
 from crawler.domain.pages.charsets import UTF_8, to_utf8
+from crawler.domain.pages.count_targets import count_targets
 from crawler.domain.pages.head import MAX_TITLE, PageHead, obey_robots, read_head
 from crawler.domain.pages.links import Link, read_hash_routes, read_links
 from crawler.domain.pages.markup_bombs import UnparsablePage, refuse_bombs
 from crawler.domain.pages.measure import Measure, complete, read_shell
-from crawler.domain.pages.nodes import parse, sort_nodes
+from crawler.domain.pages.nodes import PageNodes, parse, sort_nodes
 from crawler.domain.pages.own_frames import own_frames
 from crawler.domain.pages.query_encoding import in_charset
 from crawler.domain.pages.text import first_line, read_text, unwrap_inline
@@ -83,7 +84,7 @@ def parse_page(
     if charset != UTF_8:
         links = [link._replace(url=in_charset(link.url, charset)) for link in links]
     text, encoded, words = read_text(nodes)
-    gaps = cell_gaps(nodes.body) if hash_chars is None and may_have_gaps(markup) else ()
+    beside = _beside_the_text(nodes, markup) if hash_chars is None else ()
     h1 = first_line(nodes.headings, MAX_TITLE)
     declared = _declared(nodes.root.attributes) or headers.get("content-language")
     return ParsedPage(
@@ -100,7 +101,7 @@ def parse_page(
         hreflang=_translations(head, base_url),
         language=language.detect(text, declared) if detect_language else None,
         declared_language=declared,
-        content_hash=_content_hash(head, h1, encoded if hash_chars is None else text[:hash_chars].encode(), gaps),
+        content_hash=_content_hash(head, h1, encoded if hash_chars is None else text[:hash_chars].encode(), beside),
         charset=charset,
         measure=complete(shell, text, markup, nodes.landmarks, links),
         hash_routes=routes,
@@ -131,10 +132,16 @@ def _translations(head: PageHead, base_url: str) -> list[tuple[str, str]]:
     return [(tag, found.href) for tag, found in read if isinstance(found, urls.Url)]
 
 
-def _content_hash(head: PageHead, h1: str | None, text: bytes, gaps: Sequence[str]) -> bytes:
+def _beside_the_text(nodes: PageNodes, markup: bytes) -> Sequence[str]:
+    """What counts as an edit though the text stays the same."""
+    gaps = cell_gaps(nodes.body) if may_have_gaps(markup) else []
+    return (*gaps, *count_targets(markup))
+
+
+def _content_hash(head: PageHead, h1: str | None, text: bytes, beside: Sequence[str]) -> bytes:
     """NUL separates the fields, because none of them can contain it."""
     fields = sha256(f"{head.title or ''}\0{h1 or ''}\0{head.description or ''}\0".encode())
     fields.update(text)
-    if gaps:
-        fields.update("\0".join(("", *gaps)).encode())
+    if beside:
+        fields.update("\0".join(("", *beside)).encode())
     return fields.digest()
