@@ -55,6 +55,16 @@ CHEAP = (
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
 )
+# Pages of the browser's own that it shows in the frame of each window, in processes of their own. Each visit has a
+# window: they took more than half of its CPU.
+OWN_PAGES = (
+    "InitialWebUI",
+    "PreloadTopChromeWebUI",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+    "WebUIToolbar",
+)
 OFF = (
     "AutofillServerCommunication",
     "CertificateTransparencyComponentUpdater",
@@ -67,6 +77,7 @@ OFF = (
     "SpareRendererForSitePerProcess",  # a process per visit that is thrown away unused
     "Translate",
     "WebRtcHideLocalIpsWithMdns",
+    *OWN_PAGES,
 )
 SMALL_SHARED_MEMORY = 512 * 1024 * 1024
 """Minimum size of /dev/shm. A container's usual 64 MB crash tabs; then files in the temporary directory are used."""

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -294,6 +295,21 @@ def test_of_what_the_browser_said_the_cause_is_told_and_not_the_troubles_of_its_
     with browser_fetcher(program, tmp_path / "data") as fetcher:
         result = fetch(fetcher, "http://127.0.0.1:9/")
     assert result.error.endswith("no room")
+
+
+@pytest.mark.slow
+def test_the_browser_runs_nothing_for_windows_that_nobody_sees(chromium: Path, crawl4ai: None, tmp_path: Path) -> None:
+    met: set[str] = set()
+
+    def respond(*_: object) -> bytes:
+        for process in psutil.Process(fetcher.stats.pids[0]).children(recursive=True):
+            with suppress(psutil.Error):
+                met.update(word for word in process.cmdline() if word.startswith("--") and word.endswith("webui"))
+        return response(b"<p>shown</p>")
+
+    with answering(respond) as site, browser_fetcher(chromium, tmp_path) as fetcher:
+        assert {fetch(fetcher, site.url(f"/{n}")).failure for n in range(2)} == {None}
+    assert met == set()
 
 
 @pytest.mark.slow
