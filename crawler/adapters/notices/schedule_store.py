@@ -120,7 +120,7 @@ class ScheduleStore:
             db.execute(text(_END), given)
 
     def unfinished_slots(self, before: datetime) -> Sequence[tuple[UUID, UUID, datetime]]:
-        """Project, schedule and slot of runs whose starter died on the way."""
+        """Project, schedule and slot of some runs whose starter died on the way."""
         with transaction(self._engine) as db:
             return [tuple(row) for row in db.execute(text(_UNFINISHED), {"before": before})]
 
@@ -204,7 +204,7 @@ _END = (
 )
 _UNFINISHED = """
 SELECT s.project_id, s.id, l.slot_at FROM schedule_slots l JOIN crawl_schedules s ON s.id = l.schedule_id
-WHERE l.outcome = 'starting' AND l.created_at < :before
+WHERE l.outcome = 'starting' AND l.created_at < :before ORDER BY random() LIMIT 50
 """
 _SLOTS = """
 SELECT l.slot_at, l.outcome, l.crawl_id FROM schedule_slots l JOIN crawl_schedules s ON s.id = l.schedule_id

@@ -155,6 +155,9 @@ class Frontier(Protocol):
 
     def host(self, host: str) -> HostState: ...
 
+    def host_states(self, hosts: Sequence[str]) -> list[HostState]:
+        """States in the order of `hosts`, which must not repeat a host."""
+
     def pause_crawl(self, crawl_id: UUID, *, paused: bool) -> None: ...
 
     def close_crawl(self, crawl_id: UUID) -> None:

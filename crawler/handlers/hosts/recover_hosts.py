@@ -5,16 +5,20 @@ How fast a delay is lowered: `forgive` in `domain/hosts/politeness.py`. It was r
 """
 
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Protocol
 
 from crawler import telemetry
 from crawler.domain.clock import Clock
+from crawler.domain.crawls.frontier import HostState
 from crawler.domain.engine.ports import Frontier
 from crawler.domain.hosts.host import Slowdown
 from crawler.domain.hosts.politeness import QUIET_SECONDS, forgive
 
 log = telemetry.logger(__name__)
 
+MOST_FORGIVEN = 200
+"""Hosts in one look. There may be many thousands, and whoever looks has more to do; the others are next time's."""
 _HARDLY = 0.001
 """Seconds of a block that changes nothing. Zero would lift a block that came in this moment."""
 
@@ -32,13 +36,17 @@ class RecoverHosts:
         self._clock = clock
 
     def __call__(self) -> None:
-        """Recover all slowed-down hosts. Postgres is the record: what it stores of a host holds after Redis lost it."""
-        for slow in self._hosts.slowdowns():
-            self._remind(slow)
-            self._forgive(slow)
+        """Recover slowed-down hosts. Postgres is the record: what it stores of a host holds after Redis lost it."""
+        slowdowns = self._hosts.slowdowns()
+        states = self._frontier.host_states([slow.host for slow in slowdowns])
+        for slow, state in zip(slowdowns, states, strict=True):
+            self._remind(slow, state)
+        learned = [(slow.blocked_until, slow) for slow in slowdowns if slow.learned_seconds and slow.blocked_until]
+        for since, slow in sorted(learned, key=itemgetter(0))[:MOST_FORGIVEN]:
+            self._forgive(slow, since)
 
-    def _remind(self, slow: Slowdown) -> None:
-        state, now = self._frontier.host(slow.host), self._clock()
+    def _remind(self, slow: Slowdown, state: HostState) -> None:
+        now = self._clock()
         if slow.learned_seconds and not state.learned_ms and not state.blocked_until_ms:
             left = (slow.blocked_until - now).total_seconds() if slow.blocked_until else 0.0
             self._frontier.block_host(slow.host, max(left, _HARDLY), slow.learned_seconds, slow.incidents)
@@ -54,18 +62,16 @@ class RecoverHosts:
         if record is None or not record.paused:  # an operator resumed it meanwhile
             self._frontier.pause_host(host, paused=False)
 
-    def _forgive(self, slow: Slowdown) -> None:
+    def _forgive(self, slow: Slowdown, quiet_since: datetime) -> None:
         """For each half hour without a 429 or 503, halve the host's learned delay and forget one incident."""
-        if not slow.learned_seconds or slow.blocked_until is None:
-            return
-        quiet = (self._clock() - slow.blocked_until).total_seconds()
+        quiet = (self._clock() - quiet_since).total_seconds()
         half_hours = int(quiet // QUIET_SECONDS)
         if half_hours < 1:
             return
         learned = forgive(slow.learned_seconds, quiet)
         incidents = max(0, slow.incidents - half_hours) if learned else 0
         # The next half hour counts from the end of the last one.
-        since = slow.blocked_until + timedelta(seconds=half_hours * QUIET_SECONDS)
+        since = quiet_since + timedelta(seconds=half_hours * QUIET_SECONDS)
         self._hosts.save_block(slow.host, since, learned, incidents)
         self._frontier.block_host(slow.host, _HARDLY, learned, incidents)
         log.info("host_forgiven", host=slow.host, delay_seconds=learned, incidents=incidents)

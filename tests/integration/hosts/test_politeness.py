@@ -9,6 +9,7 @@ from statistics import median
 import pytest
 
 from crawler.domain.crawls.crawl import CrawlJob, CrawlStatus
+from crawler.handlers.hosts import recover_hosts
 from tests.integration.handmade import Clock, asked, host_of, lay
 from tests.integration.live_engine import Engine, running_engine
 from tests.site.client import Site
@@ -169,6 +170,27 @@ def test_after_half_an_hour_without_a_complaint_the_gap_is_halved_until_it_is_go
     assert after(minutes=15) == (500, 1)
     assert after(hours=3) == (0, 0)
     assert [slow.learned_seconds for slow in tools.hosts.store.slowdowns()] in ([], [0.0])
+
+
+def test_however_many_hosts_complained_a_look_asks_redis_few_times_and_all_are_forgiven_in_the_end(
+    crawler: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recover_hosts, "MOST_FORGIVEN", 4)
+    clock, tools = Clock(crawler), crawler.tools
+    for number in range(12):
+        tools.hosts.store.save_block(f"h{number}.example:80", clock(), 2.0, 3)
+        tools.frontier.block_host(f"h{number}.example:80", 0.001, 2.0, 3)
+    clock.forward(minutes=31)
+
+    def look() -> int:
+        """How many scripts it called."""
+        before = tools.redis.info("commandstats")["cmdstat_evalsha"]["calls"]
+        tools.crawls.reconcile()
+        return int(tools.redis.info("commandstats")["cmdstat_evalsha"]["calls"]) - before
+
+    calls = [look() for _ in range(3)]
+    assert {slow.learned_seconds for slow in tools.hosts.store.slowdowns()} == {1.0}
+    assert [so_many - look() for so_many in calls] == [4, 4, 4], "those that are forgiven"
 
 
 def test_blocks_gaps_and_pauses_are_remembered_when_redis_forgets_everything(crawler: Engine, site: Site) -> None:
