@@ -115,7 +115,7 @@ def test_small_files_that_take_long_give_way_to_pages_and_to_other_projects(
     crawler: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sixteen of them were one part: nothing was kept, and nobody else had a turn, until all were read."""
-    files = {f"/{name}.pdf": pdf_of("a) Tj (b" * 40_000 + name) for name in "abcd"}
+    files = {f"/{name}.pdf": pdf_of("a) Tj (b" * 200_000 + name) for name in "abcd"}
     files["/mine.pdf"] = pdf_of("The fee is 12 euros.")
 
     def respond(_: object, request: Request) -> bytes:

@@ -405,10 +405,17 @@ def test_of_a_project_that_was_deleted_nobody_is_told(
 LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 
 
+def is_judge(child: psutil.Process) -> bool:
+    try:
+        return "judge_child" in " ".join(child.cmdline())
+    except psutil.Error:  # it has ended; the next use of what it was started for tells
+        return False
+
+
 def judges_seconds() -> float:
     """CPU time of all judges of this process, those that were ended included. One forks those that do the work: what
     they used counts while they live, too, or it would all be added in the moment of their end."""
-    judges = [child for child in psutil.Process().children() if "judge_child" in " ".join(child.cmdline())]
+    judges = [child for child in psutil.Process().children() if is_judge(child)]
     times = [one.cpu_times() for judge in judges for one in (judge, *judge.children(recursive=True))]
     return sum(one.user + one.system + one.children_user + one.children_system for one in times)
 
