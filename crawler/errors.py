@@ -78,6 +78,12 @@ class TooSlowToTry(Invalid):
     code = "too_slow_to_try"
 
 
+class SearchTooSlow(Invalid):
+    """This search takes longer than it may; use fewer or rarer words."""
+
+    code = "search_too_slow"
+
+
 class NotFound(CrawlerError):
     """There is no such thing."""
 

@@ -1,7 +1,7 @@
 """Builds handlers for documents: ingestion of pages, embeddings, and search."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from crawler.adapters.curl.handle import direct_options
@@ -12,6 +12,7 @@ from crawler.adapters.documents.openai_embedder import OpenAIEmbedder
 from crawler.adapters.documents.reader import DocumentReader
 from crawler.adapters.documents.store import DocumentStore
 from crawler.adapters.documents.vector_store import VectorStore
+from crawler.adapters.judging.judge_places import JudgePlaces
 from crawler.adapters.operating.hint_once import HintOnce
 from crawler.bootstrap.failpoint import failpoint
 from crawler.domain.documents.chunking import ChunkRule
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 QUERY_SECONDS = 3.0
 """Seconds a search waits for the embedding of its query; then it searches by words alone."""
+
+SEARCHES = 3
+"""At the same time: each may take seconds in Postgres. One caller has fewer."""
+LIGHT_SEARCHES = 2
+"""On top of them, for callers who search little."""
+SEARCH_WAIT_SECONDS = 5.0
 
 TURN_SECONDS = 10.0
 """Seconds of ingesting or embedding before other work of the queue has its turn; the last request may take longer."""
@@ -74,7 +81,10 @@ class Documents:
 
     @cached_property
     def search(self) -> SearchDocuments:
-        return SearchDocuments(ChunkSearch(self._app.database), self.vectors, self.query_embedder)
+        places = JudgePlaces(SEARCHES, LIGHT_SEARCHES)
+        busy = "Others are searching at the moment; try again in a few seconds."
+        turn = partial(places.turn, SEARCH_WAIT_SECONDS, busy, is_counted=False)
+        return SearchDocuments(ChunkSearch(self._app.database), self.vectors, self.query_embedder, turn)
 
     @cached_property
     def embed(self) -> EmbedDocuments:

@@ -7,11 +7,14 @@ Only crawls with `ingest` make documents. Ranks by words and by meaning are join
 `domain/documents/searching.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from psycopg2.errors import QueryCanceled
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from crawler.adapters.postgres.database import transaction
 from crawler.domain.documents.searching import (
@@ -25,7 +28,9 @@ from crawler.domain.documents.searching import (
     snippet,
     typed,
 )
+from crawler.errors import SearchTooSlow
 
+LONGEST_SECONDS = 5.0
 MOST_RANKED = 2000
 MOST_RANKED_HEADINGS = 1000
 CANDIDATES = 200
@@ -39,6 +44,18 @@ _LAST = "\U0010ffff"
 class ChunkSearch:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    @contextmanager
+    def _limited(self) -> Iterator[Connection]:
+        """A transaction for statements whose time depends on what stands in somebody's documents."""
+        with transaction(self._engine) as db:
+            db.execute(text(f"SET LOCAL statement_timeout = {round(LONGEST_SECONDS * 1000)}"))
+            try:
+                yield db
+            except DBAPIError as exc:
+                if isinstance(exc.orig, QueryCanceled):
+                    raise SearchTooSlow from exc
+                raise
 
     def read(self, project_id: UUID, words: str) -> Query:
         with transaction(self._engine) as db:
@@ -56,7 +73,7 @@ class ChunkSearch:
         if not parts:
             return []
         statement = _RANKED.format(parts=" UNION ALL ".join(parts))
-        with transaction(self._engine) as db:
+        with self._limited() as db:
             return [Found(row.id, row.document_id) for row in db.execute(text(statement), given | _range(prefix))]
 
     def by_vector(
@@ -69,7 +86,7 @@ class ChunkSearch:
         given: dict[str, Any] = {"project": project_id, "model": model, "near": str(list(vector)), "most": CANDIDATES}
         if unwanted:
             given |= {"configs": list(unwanted), "unwanted": list(unwanted.values())}
-        with transaction(self._engine) as db:
+        with self._limited() as db:
             _scan_on(db)
             return [Found(row.id, row.document_id) for row in db.execute(text(statement), given | _range(prefix))]
 
@@ -83,7 +100,7 @@ class ChunkSearch:
             "short": WHOLE_SNIPPET,
             "marks": BEGIN + END,
         }
-        with transaction(self._engine) as db:
+        with self._limited() as db:
             rows = {row.chunk_id: row._asdict() for row in db.execute(text(_SHOWN), given)}
         hits = []
         for hit, score in found:  # one that is gone by now is left out

@@ -7,9 +7,10 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
-from crawler.errors import JudgesBusy
+from crawler.domain.judging import caller
+from crawler.errors import JudgesBusy, Unavailable
 
 MOST_WAITING = 6
 """Callers that wait for a judge. Each holds a thread that serves everybody; whoever comes on top is refused at once."""
@@ -50,6 +51,20 @@ class JudgePlaces:
                 _subtract(self._held, who)
                 self._held_reserved -= is_reserved
                 self._changed.notify_all()
+
+    @contextmanager
+    def turn(self, busy_seconds: float, busy: str, *, is_counted: bool = True) -> Iterator[None]:
+        """Hold a place for who asks, whose time counts. Raises Unavailable with the words `busy` if none is free."""
+        who, began = caller.get(), self._clock()
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.place(who, busy_seconds, is_counted=is_counted))
+            except JudgesBusy:
+                raise Unavailable(busy) from None
+            try:
+                yield
+            finally:
+                self.used(who, self._clock() - began)
 
     def used(self, who: Hashable, seconds: float) -> None:
         """So much CPU time of judges went into what this caller asked for."""

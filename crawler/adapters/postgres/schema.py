@@ -3,10 +3,13 @@
 The version is read without Alembic, whose import alone takes longer than most commands; it is only used to migrate.
 """
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psycopg2.errors import LockNotAvailable
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from crawler.adapters.postgres.database import transaction
 from crawler.errors import SchemaOutdated
@@ -19,7 +22,23 @@ OLDEST_PROGRAM = "0016"
 """The oldest program that works on this schema, by the newest revision it knows: machines are upgraded one after the
 other, so the release before must work beside this one. A migration that breaks it raises this number."""
 _SERVES = "serves programs from "
+LOCK_SECONDS = 2.0
+"""So long a migration waits for a table that a transaction uses."""
+PATIENCE_SECONDS = 300.0
+"""So long it is tried again."""
+_BUSY = (
+    "The database schema could not be brought to version {}, because transactions keep a table; end them, "
+    "or try again when they are over.{}"
+)
+_LONGEST = """
+SELECT pid, application_name AS name, extract(epoch FROM now() - xact_start)::int AS seconds FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
+"""
 _LOCK = 0x6372_6177  # any constant: makes processes that start together migrate one after the other
+
+
+class _TableBusy(Exception):
+    """Another transaction uses a table that is to be changed."""
 
 
 def known_revisions() -> list[str]:
@@ -57,16 +76,44 @@ def check_schema(engine: Engine) -> None:
 
 
 def migrate(engine: Engine) -> None:
-    """Bring the schema up to date; processes that start together take turns."""
+    """Bring the schema up to date; processes that start together take turns.
+
+    Who waits for a table holds up all that use it after him. So each try waits for a moment only, and leaves the table
+    to others before the next one.
+    """
     if present_revision(engine) == needed_revision():
         return
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            _try_to_migrate(engine)
+            break
+        except _TableBusy as busy:
+            if time.monotonic() >= until:
+                raise SchemaOutdated(_BUSY.format(needed_revision(), _longest_transaction(engine))) from busy
+        time.sleep(LOCK_SECONDS)
+
+
+def _try_to_migrate(engine: Engine) -> None:
     with transaction(engine) as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         present = _present(connection)
-        if _serves(connection, present):
+        if present == needed_revision() or _serves(connection, present):
             return
         _refuse_unknown(present)
-        _alembic().upgrade(_config(connection), "head")
+        connection.execute(text(f"SET LOCAL lock_timeout = {round(LOCK_SECONDS * 1000)}"))
+        try:
+            _alembic().upgrade(_config(connection), "head")
+        except DBAPIError as exc:
+            if isinstance(exc.orig, LockNotAvailable):
+                raise _TableBusy from exc
+            raise
+
+
+def _longest_transaction(engine: Engine) -> str:
+    with transaction(engine) as connection:
+        row = connection.execute(text(_LONGEST)).one_or_none()
+    return f" The longest is that of process {row.pid} ({row.name}), {row.seconds} s old." if row else ""
 
 
 def note_oldest_program(connection: Connection) -> None:

@@ -19,6 +19,11 @@ _LEXEME = r"'((?:[^'\\]|''|\\.)*)'"
 _WORD = r"'(?:[^'\\]|''|\\.)*'(?::\*?[A-D]*)?"
 # A whole word first: what is quoted may have any sign in it. Of what a person types a negation has at most one level.
 _EXCLUDED = re.compile(rf"!({_WORD}|\((?:{_WORD}|[^'()])*\))|{_WORD}")
+MOST_WORDS = 20
+"""Of a query, that are looked for. Vectors are made of all of it."""
+_PARTS = re.compile(r'-?"[^"]*"?|\S+').findall
+_WORDS = re.compile(r"\w+").finditer
+_OR = "or"
 _FUSION = 60
 """The constant of reciprocal rank fusion: how little the first places differ."""
 
@@ -68,8 +73,25 @@ class SearchAnswer(NamedTuple):
 
 
 def typed(words: str) -> str:
-    """A query as Postgres can take it: of many dashes in a row it makes an error instead of a query."""
-    return re.sub(r"-(?![\w\"])|(?<=\S)-(?=\")", " ", words)
+    """A query as Postgres can take it: of many dashes in a row it makes an error instead of a query.
+
+    Ranking takes a time that grows with the words, so what is repeated is left out, and what comes after so many.
+    """
+    kept: list[str] = []
+    seen: set[str] = set()
+    left = MOST_WORDS
+    for part in _PARTS(re.sub(r"-(?![\w\"])|(?<=\S)-(?=\")", " ", words)):
+        key = part.casefold()
+        if key in seen:
+            continue
+        if key != _OR:
+            seen.add(key)
+        ends = [word.end() for word in _WORDS(part)]
+        kept.append(part[: ends[left - 1]] if len(ends) > left else part)
+        left -= 0 if key == _OR else len(ends)
+        if left <= 0:
+            break
+    return " ".join(kept)
 
 
 def fuse(ways: Iterable[Sequence[Found]], limit: int) -> list[tuple[Found, float]]:

@@ -8,11 +8,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from crawler.adapters.judging.judge_places import JudgePlaces
 from crawler.domain import judging
-from crawler.errors import JudgesBusy, Unavailable
+from crawler.errors import Unavailable
 
 MOST_QUEUE_URLS = 1000
 """URLs added to the queue in one request; longer lists are imported as a CSV file."""
@@ -63,16 +63,6 @@ def import_turn() -> Iterator[None]:
         time.sleep(min(time.thread_time() - began, LONGEST_PAUSE_SECONDS))
 
 
-@contextmanager
-def heavy_read() -> Iterator[None]:
-    who, began = judging.caller.get(), time.monotonic()
-    with ExitStack() as held:
-        try:
-            held.enter_context(_heavy_reads.place(who, HEAVY_WAIT_SECONDS))
-        except JudgesBusy:
-            words = "Others are looking through crawls at the moment; try again in a few seconds."
-            raise Unavailable(words) from None
-        try:
-            yield
-        finally:
-            _heavy_reads.used(who, time.monotonic() - began)
+def heavy_read() -> AbstractContextManager[None]:
+    words = "Others are looking through crawls at the moment; try again in a few seconds."
+    return _heavy_reads.turn(HEAVY_WAIT_SECONDS, words)

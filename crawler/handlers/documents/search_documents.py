@@ -5,7 +5,8 @@ The queries are in `adapters/documents/chunk_search.py` and `vector_store.py`. O
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from crawler import telemetry
@@ -31,34 +32,42 @@ class Vectors(Protocol):
     def any_of(self, project_id: UUID, model: str) -> bool: ...
 
 
+class _Vector(NamedTuple):
+    numbers: Sequence[float]
+    model: str
+    kind: str
+
+
 class SearchDocuments:
     def __init__(
-        self, search: Search, vectors: Vectors, embedder: Embedder | None, clock: Callable[[], float] = time.monotonic
+        self,
+        search: Search,
+        vectors: Vectors,
+        embedder: Embedder | None,
+        turn: Callable[[], AbstractContextManager[None]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`turn`: held while Postgres searches."""
         self._search = search
         self._vectors = vectors
         self._embedder = embedder
+        self._turn = turn
         self._clock = clock
         self._not_before = float("-inf")
 
     def __call__(self, project_id: UUID, words: str, *, limit: int, prefix: str | None = None) -> SearchAnswer:
-        query = self._search.read(project_id, words)
-        ways = [self._search.by_words(project_id, query, prefix)]
-        note = None
-        try:
-            nearest = self._nearest(project_id, words, query, prefix)
-        except EmbeddingFailed as exc:
-            nearest, note = None, exc.message
-            if not isinstance(exc, TextRefused):  # that is the query's fault, and concerns no other
-                self._not_before = self._clock() + QUIET_SECONDS
-            log.warning("search_without_vectors", detail=exc.message)
-        if nearest is not None:
-            ways.append(nearest)
-        hits = self._search.show(fuse(ways, limit), query)
-        return SearchAnswer(hits, "text" if nearest is None else "hybrid", note)
+        vector, note = self._vector(project_id, words)
+        with self._turn():
+            query = self._search.read(project_id, words)
+            ways = [self._search.by_words(project_id, query, prefix)]
+            if vector is not None:
+                near, model, kind = vector
+                ways.append(self._search.by_vector(project_id, near, model, query, prefix, kind))
+            hits = self._search.show(fuse(ways, limit), query)
+        return SearchAnswer(hits, "text" if vector is None else "hybrid", note)
 
-    def _nearest(self, project_id: UUID, words: str, query: Query, prefix: str | None) -> list[Found] | None:
-        """The chunks nearest to the query by vector; None when there is nothing to compare with."""
+    def _vector(self, project_id: UUID, words: str) -> tuple[_Vector | None, str | None]:
+        """The query's vector; None where there is nothing to compare with or the service failed, which a note says."""
         embedder = self._embedder
         if (
             embedder is None
@@ -66,7 +75,12 @@ class SearchDocuments:
             or not words.strip()
             or not self._vectors.any_of(project_id, embedder.name)
         ):
-            return None
-        (vector,) = embedder.embed([words])
-        kind = vector_kind(embedder.dimension)
-        return self._search.by_vector(project_id, vector, embedder.name, query, prefix, kind)
+            return None, None
+        try:
+            (numbers,) = embedder.embed([words])
+            return _Vector(numbers, embedder.name, vector_kind(embedder.dimension)), None
+        except EmbeddingFailed as exc:
+            if not isinstance(exc, TextRefused):  # that is the query's fault, and concerns no other
+                self._not_before = self._clock() + QUIET_SECONDS
+            log.warning("search_without_vectors", detail=exc.message)
+            return None, exc.message

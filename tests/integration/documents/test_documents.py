@@ -6,10 +6,12 @@ from uuid import UUID
 
 import pytest
 
+from crawler.adapters.documents import chunk_search
 from crawler.adapters.documents.store import DocumentStore
 from crawler.domain.acquisition.page_fields import ProcessLost
 from crawler.domain.crawls.crawl import CrawlJob
 from crawler.domain.retries import MOST_LOSSES
+from crawler.errors import SearchTooSlow
 from crawler.handlers.documents.ingest_documents import AT_ONCE
 from tests.integration.handmade import asked, lay, page
 from tests.integration.live_engine import Engine
@@ -424,3 +426,15 @@ def test_a_wall_is_not_what_a_document_says(
     assert after == {**before, "/a": [(["About"], "We bake white bread in Porto.\n\nto /c")]}
     alive = [path for path, row in documents(crawler, crawl).items() if not row["deleted_at"]]
     assert sorted(alive) == ["/", "/a", "/c"], "not what was never one"
+
+
+def test_a_search_that_takes_too_long_ends_and_says_what_to_do(
+    crawler: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(site, {"/": page(title="Rye", body="<p>Rye bread.</p>")})
+    crawl = crawler.crawl(site.url(), ingest=True)
+    crawler.tools.documents.ingest()
+    monkeypatch.setattr(chunk_search, "LONGEST_SECONDS", 0.2)
+    monkeypatch.setattr(chunk_search, "_RANKED", f"SELECT pg_sleep(20) FROM ({chunk_search._RANKED}) AS ranked")
+    with pytest.raises(SearchTooSlow, match="fewer or rarer words"):
+        crawler.tools.documents.search(crawl.project_id, "rye", limit=5)

@@ -1,6 +1,7 @@
 """Vectors follow the text: only of what is new, never lost, and never in the way of search by words."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import cycle
 from multiprocessing import RawArray
 from typing import Any
@@ -202,7 +203,7 @@ def test_another_model_means_new_vectors_and_old_ones_are_not_compared(
     crawler.tools.documents.embed()
     other = EmbeddingTwin("other@32")
     vectors: VectorStore = crawler.tools.documents.vectors
-    search_again = SearchDocuments(crawler.tools.documents.search._search, vectors, other)
+    search_again = SearchDocuments(crawler.tools.documents.search._search, vectors, other, nullcontext)
     assert search_again(crawl.project_id, "wooden", limit=5).mode == "text"
     hint = crawler.tools.hints.embed_documents
     embed = EmbedDocuments(vectors, other, hint=hint, go_on=hint, lease_seconds=60, seconds=5, batch=10)

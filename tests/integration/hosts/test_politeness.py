@@ -182,11 +182,13 @@ def test_however_many_hosts_complained_a_look_asks_redis_few_times_and_all_are_f
         tools.frontier.block_host(f"h{number}.example:80", 0.001, 2.0, 3)
     clock.forward(minutes=31)
 
+    def scripts() -> int:
+        return int(tools.redis.info("commandstats")["cmdstat_evalsha"]["calls"])
+
     def look() -> int:
         """How many scripts it called."""
-        before = tools.redis.info("commandstats")["cmdstat_evalsha"]["calls"]
-        tools.crawls.reconcile()
-        return int(tools.redis.info("commandstats")["cmdstat_evalsha"]["calls"]) - before
+        before, _, after = scripts(), tools.crawls.reconcile(), scripts()
+        return after - before
 
     calls = [look() for _ in range(3)]
     assert {slow.learned_seconds for slow in tools.hosts.store.slowdowns()} == {1.0}

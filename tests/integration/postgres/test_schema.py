@@ -1,12 +1,15 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, text
 
+from crawler.adapters.postgres import schema
 from crawler.adapters.postgres.database import connect
 from crawler.adapters.postgres.schema import check_schema, downgrade, drift, migrate, needed_revision, present_revision
 from crawler.bootstrap.fitness import refuse_unfit_machine
@@ -21,6 +24,14 @@ def empty(make_database) -> Iterator[Engine]:  # type: ignore[no-untyped-def]
     engine = connect(make_database())
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def migrated_before(empty: Engine) -> Engine:
+    """As the release before left it: the last migration adds a column to `crawl_schedules`."""
+    migrate(empty)
+    downgrade(empty, "0030")
+    return empty
 
 
 def test_migrations_and_tables_do_not_drift_apart(empty: Engine, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,6 +116,37 @@ def test_processes_that_start_together_migrate_once(empty: Engine) -> None:
     migrate(empty)
     migrate(empty)
     check_schema(empty)
+
+
+def test_a_migration_that_waits_for_a_table_holds_up_nobody_who_uses_it(
+    migrated_before: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export that is read slowly is a transaction of minutes."""
+    monkeypatch.setattr(schema, "LOCK_SECONDS", 0.2)
+    count = text("SELECT count(*) FROM crawl_schedules")
+    with migrated_before.connect() as export, ThreadPoolExecutor(1) as pool:
+        export.execute(count)
+        migrating = pool.submit(migrate, migrated_before)
+        for _ in range(10):
+            with migrated_before.begin() as db:
+                db.execute(text("SET LOCAL statement_timeout = 2000"))
+                db.execute(count)
+            time.sleep(0.1)
+        assert not migrating.done(), "the export has the table still"
+        export.rollback()
+        migrating.result(60)
+    check_schema(migrated_before)
+
+
+def test_a_migration_that_gets_no_table_says_who_has_it(
+    migrated_before: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(schema, "PATIENCE_SECONDS", 0.3)
+    with migrated_before.connect() as export:
+        (pid,) = export.execute(text("SELECT pg_backend_pid() FROM (SELECT count(*) FROM crawl_schedules) AS n")).one()
+        with pytest.raises(SchemaOutdated, match=f"transactions keep a table.* process {pid} "):
+            migrate(migrated_before)
 
 
 def test_a_missing_schema_is_told_with_its_remedy(empty: Engine) -> None:
