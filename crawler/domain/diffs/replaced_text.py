@@ -65,6 +65,7 @@ class Replaced(NamedTuple):
 
 def replaced_text(old: PageBlocks, new: PageBlocks) -> Replaced:
     both = set(old.lines) & set(new.lines)
+    both |= _same_but_for_values(old, new, both)
     kept = array("q")
     for line in islice((line for line in dict.fromkeys(new.lines) if line in both), MOST_KEPT):
         kept.extend((line_hash(line), _words(line)))
@@ -102,6 +103,16 @@ def said_lines(page: PageBlocks, url: str) -> SaidLines:
     named = set(_WORD.findall(f"{parts.path} {parts.query}".lower()))
     lines = {line: _masked(line, named) for line in page.lines if line}
     return SaidLines(lines, frozenset(lines.values()))
+
+
+def _same_but_for_values(old: PageBlocks, new: PageBlocks, both: set[str]) -> set[str]:
+    """Lines of either version that the other has with other numbers: they did not come in place of anything."""
+    own = [[line for line in page.lines if line and line not in both] for page in (old, new)]
+    if min(map(len, own)) > MOST_LINES or max(map(len, own)) > MOST_KEPT:
+        return set()
+    olds, news = ({line: _masked(line, set()) for line in lines} for lines in own)
+    alike = set(olds.values()) & set(news.values())
+    return {line for lines in (olds, news) for line, masked in lines.items() if masked in alike}
 
 
 def _own_lines(page: PageBlocks, other: PageBlocks, both: set[str]) -> OwnLines:

@@ -91,3 +91,21 @@ def test_a_text_that_stays_where_pages_are_looked_at_twice_passes_no_more() -> N
     assert still_passing(texts, same, pages) == ()
     assert still_passing(texts, {name: same[name] for name in ("pine", "pear")}, pages) == texts, "two are few"
     assert still_passing(texts, same | looks("", "oak", framed=True), pages) == texts
+
+
+def test_a_line_that_ticks_between_two_looks_is_no_text_that_comes_and_goes() -> None:
+    """Lists of posts with hardly a word of their own, whose only difference is how long ago the last one came."""
+
+    def posts(name: str, minutes: int, left: str = "3 left") -> PageBlocks:
+        age = f"Posted by admin in News 5 hours, {minutes} minutes ago"
+        return document(name, f"<h4>{age}</h4><p>Bring a meadow, and a coat for the evening.</p><p>{left}</p>")
+
+    def looked(first: int, second: int, left: str = "3 left") -> dict[str, FilteredPage]:
+        return {
+            name: apply_noise_rules(posts(name, first), posts(name, second, left)) for name in ("Blog", "News", "Tips")
+        }
+
+    texts = seen_passing([looked(17, 18), looked(20, 21)], looked(17, 20))
+    pages = looked(17, 20, "Sold out")
+    assert {page.wall for page in with_passing_walls(pages, texts).values()} == {None}
+    assert texts == ()

@@ -120,3 +120,17 @@ def test_a_long_page_may_stand_behind_a_wall() -> None:
         for name in NAMES
     }
     assert {page.wall for page in with_shared_walls(pages, 20).values()} == {Wall.SAME}
+
+
+@pytest.mark.parametrize("also", ["", "<p>New fares</p>"])
+def test_tables_of_numbers_that_all_change_are_no_wall_over_their_pages(also: str) -> None:
+    """A page of fares has hardly a word of its own beside its name."""
+    fares = ("Adult", "Child", "Dog", "Bike", "Car", "Van", "Cart", "Horse", "Canoe", "Tandem", "Trike", "Coach")
+
+    def stop(name: str, at: int, factor: float, more: str = "") -> PageBlocks:
+        prices = [f"<tr><td>{one}<td>{(10 + row) * factor + at:.2f} EUR" for row, one in enumerate(fares)]
+        return document(name, f"<h1>{name}</h1>{more}<table><tr><th>Passenger<th>Single{''.join(prices)}</table>")
+
+    pages = {name: apply_noise_rules(stop(name, at, 1.0), stop(name, at, 1.1, also)) for at, name in enumerate(NAMES)}
+    assert {page.wall for page in with_shared_walls(pages, len(pages)).values()} == {None}
+    assert all(len(page.edits) >= len(fares) for page in pages.values())
