@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from crawler.domain.diffs.page_blocks import Block, PageBlocks
-from crawler.domain.diffs.table_cells import Cell
+from crawler.domain.diffs.table_cells import Placed
 
 MOST_MOVED = 1_000
 
@@ -33,15 +33,19 @@ def _moved(old: PageBlocks, new: PageBlocks, same: dict[int, int]) -> Iterator[t
                 yield _named(old.block(at), cell), _named(new.block(other), now)
 
 
-def _is_elsewhere(cell: Cell, now: Cell, *, is_as_wide: bool) -> bool:
+def _is_elsewhere(cell: Placed, now: Placed, *, is_as_wide: bool) -> bool:
     """Where a column came or went, the others move with their headings; without headings nobody can tell."""
-    if cell.column == now.column:
+    if cell.column == now.column and (cell.columns == now.columns or not cell.column):  # the first one names the row
         return False
-    return cell.heading != now.heading if cell.heading and now.heading else is_as_wide
+    if cell.heading and now.heading:
+        return (cell.heading, cell.last_heading) != (now.heading, now.last_heading)
+    return is_as_wide
 
 
-def _named(block: Block, cell: Cell) -> Block:
+def _named(block: Block, cell: Placed) -> Block:
     """The same words stand in both columns, so the column has to be said."""
-    column = cell.heading or f"column {(cell.column or 0) + 1}"
+    first = cell.heading or f"column {(cell.column or 0) + 1}"
+    last = cell.last_heading or f"{(cell.column or 0) + cell.columns}"
+    column = first if cell.columns == 1 or first == last else f"{first} to {last}"
     where = f"{cell.row}, {column}" if cell.row and cell.row != block.text else column
     return replace(block, text=f"{where}: {block.text}")

@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.domain.diffs.items import Item, Items
 from crawler.domain.diffs.stated_moments import Stated, stated_moments
-from crawler.domain.diffs.table_cells import NO_ROLES, Cell, Columns, RoleTables, Rows
+from crawler.domain.diffs.table_cells import NO_ROLES, Columns, Placed, RoleTables, Rows
 from crawler.domain.pages.cell_gaps import cell_gaps, may_have_gaps
 from crawler.domain.pages.charsets import to_utf8
 from crawler.domain.pages.count_targets import count_targets, name_targets
@@ -143,7 +143,7 @@ class PageBlocks:
                     yield range(first, at)
                 first = at
 
-    def cell(self, at: int) -> Cell:
+    def cell(self, at: int) -> Placed:
         """Where a line stands in its row of a table."""
         return self._columns.in_table(self._nodes[at - len(self._head)])
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import accumulate, islice, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from crawler.domain.pages.cell_gaps import column_span, row_span
 from crawler.domain.pages.table_roles import HEADING_ROLE, TABLE_ROLES, role_of
 from crawler.domain.pages.tag_ids import TEXT, tag_ids
 
@@ -19,7 +20,8 @@ _ROW_GROUPS = tag_ids("thead tbody tfoot")
 _HEADINGS = tag_ids("th")
 _CELLS = tag_ids("td th")
 _WIDEST = 1_000
-_SPAN = re.compile(r"[0-9]{1,4}").fullmatch
+_MOST_PLACES = 100_000
+"""Of a table, that cells take which take several rows; beyond, they are taken for cells of one row."""
 _TITLES = tag_ids("h1 h2 h3 h4 h5 h6 caption legend summary figcaption")
 _HOLD_TITLES = tag_ids("header hgroup")
 _TERMS, _MEANINGS = tag_ids("dt"), tag_ids("dd")
@@ -107,6 +109,17 @@ class Cell(NamedTuple):
 _NO_CELL = Cell()
 
 
+class Placed(NamedTuple):
+    """Which columns of a table a cell takes."""
+
+    column: int | None = None
+    columns: int = 1
+    heading: str = ""
+    """What the first of them is called."""
+    last_heading: str = ""
+    row: str = ""
+
+
 class Columns:
     """Where elements stand in their rows. A row is what stands next to another one with as many elements in it."""
 
@@ -116,7 +129,9 @@ class Columns:
         self._widths: dict[int, int] = {}
         self._rows: dict[int, dict[int, Cell]] = {}
         """The cells of each row; of what is no row none."""
-        self._in_tables: dict[int, dict[int, Cell]] = {}
+        self._in_tables: dict[int, dict[int, Placed]] = {}
+        self._grids: dict[int, dict[int, list[int]]] = {}
+        """Where the cells of each row begin, in tables in which some take several rows."""
         self._headings: dict[int, list[str]] = {}
         """The headings of each table."""
         self._tables: dict[int, str] = {}
@@ -135,17 +150,35 @@ class Columns:
             cell, row = row, row.parent
         return _NO_CELL
 
-    def in_table(self, node: LexborNode) -> Cell:
+    def in_table(self, node: LexborNode) -> Placed:
         """Of a line in a row of a table, whatever the rows beside it are."""
         cell, is_cell = node.parent, self._roles.is_cell
         while cell is not None and not is_cell(cell):
             cell = cell.parent
         if cell is None or cell.parent is None:
-            return _NO_CELL
+            return Placed()
         row = cell.parent
         if row.mem_id not in self._in_tables:
-            self._in_tables[row.mem_id] = dict(self._named_cells(row))
-        return self._in_tables[row.mem_id].get(cell.mem_id, _NO_CELL)
+            self._in_tables[row.mem_id] = dict(self._placed_cells(row))
+        return self._in_tables[row.mem_id].get(cell.mem_id, Placed())
+
+    def _placed_cells(self, row: LexborNode) -> Iterator[tuple[int, Placed]]:
+        headings = self._headings_of(row)
+        cells = list(self._roles.cells(row))
+        first = _said(cells[0]) if cells else ""
+        starts = self._grid_of(row).get(row.mem_id) or [0, *accumulate(map(column_span, cells))]
+        for number, (cell, at) in enumerate(zip(cells, starts, strict=False)):
+            columns = column_span(cell)
+            covered = headings[at : at + columns] or [""]
+            yield cell.mem_id, Placed(at, columns, covered[0], covered[-1], first if number else "")
+
+    def _grid_of(self, row: LexborNode) -> dict[int, list[int]]:
+        table = self._roles.table_of(row)
+        if table is None or row.tag_id not in _ROWS:
+            return {}
+        if table.mem_id not in self._grids:
+            self._grids[table.mem_id] = _grid(table) if table.css_first("[rowspan]") is not None else {}
+        return self._grids[table.mem_id]
 
     def width(self, node: LexborNode) -> int:
         """Of the row of a table that a line stands in."""
@@ -186,7 +219,7 @@ class Columns:
         for cell in self._roles.cells(row):
             first = first if at else _said(cell)
             yield cell.mem_id, Cell(at, headings[at] if at < len(headings) else "", first if at else "", table)
-            at += _span(cell)
+            at += column_span(cell)
 
     def _headings_of(self, row: LexborNode) -> list[str]:
         """What the first row of a table says, if all its cells are headings."""
@@ -200,7 +233,7 @@ class Columns:
     def _width(self, row: LexborNode) -> int:
         """How many columns a row takes."""
         if row.mem_id not in self._widths:
-            self._widths[row.mem_id] = sum(map(_span, self._roles.cells(row)))
+            self._widths[row.mem_id] = sum(map(column_span, self._roles.cells(row)))
         return self._widths[row.mem_id]
 
     def _size(self, node: LexborNode) -> int:
@@ -263,16 +296,36 @@ def before(node: LexborNode) -> Iterator[LexborNode]:
         one = one.prev
 
 
+def _grid(table: LexborNode) -> dict[int, list[int]]:
+    """Where the cells of each row begin, beside those of rows above that reach down to it."""
+    found: dict[int, list[int]] = {}
+    left = _MOST_PLACES
+    for group in (table, *(part for part in table.iter() if part.tag_id in _ROW_GROUPS)):
+        taken: dict[int, int] = {}
+        """For so many more rows, by column."""
+        for row in (part for part in group.iter() if part.tag_id in _ROWS):
+            at, starts, below = 0, list[int](), dict[int, int]()
+            for cell in row.iter():
+                while at in taken:
+                    at += 1
+                starts.append(at)
+                columns, rows = column_span(cell), row_span(cell)
+                left -= columns if rows > 1 else 1
+                if left < 0:
+                    return {}
+                if rows > 1:
+                    below |= dict.fromkeys(range(at, at + columns), rows - 1)
+                at += columns
+            left -= len(taken)
+            found[row.mem_id] = starts
+            taken = {column: rows - 1 for column, rows in taken.items() if rows > 1} | below
+    return found
+
+
 def _spread(headings: Iterable[LexborNode]) -> Iterator[str]:
     """What each column's heading says; one may stand above several."""
     for cell in headings:
-        yield from repeat(_said(cell), _span(cell))
-
-
-def _span(cell: LexborNode) -> int:
-    """How many columns a cell of a table takes."""
-    given = (cell.attributes.get("colspan") or "") if cell.tag_id in _CELLS else ""
-    return min(int(given), _WIDEST) or 1 if _SPAN(given) else 1
+        yield from repeat(_said(cell), column_span(cell))
 
 
 def _said(cell: LexborNode) -> str:

@@ -155,3 +155,42 @@ def test_tables_that_are_made_of_other_elements_are_read_by_their_roles(roles: s
 def test_rows_by_role_outside_of_any_table_have_columns_too() -> None:
     before, after = grid("✓", "", roles=""), grid("", "✓", roles="")
     assert told(before, after) == ["Backup, column 2: ✓", "Backup, column 3: ✓"]
+
+
+HOURS = "<tr><th>Room</th><th>9:00</th><th>10:00</th><th>11:00</th></tr>"
+DAYS = "<tr><th>Hour</th><th>Mon</th><th>Tue</th></tr>"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "head", "words"),
+    [
+        ("<td>Hall<td colspan=2>Yoga<td>Judo", "<td>Hall<td>Yoga<td colspan=2>Judo", HOURS,
+         ["Hall, 9:00 to 10:00: Yoga", "Hall, 9:00: Yoga", "Hall, 11:00: Judo", "Hall, 10:00 to 11:00: Judo"]),
+        ("<td>Hall<td colspan=2><td>Judo", "<td>Hall<td><td COLSPAN='2'>Judo", HOURS,
+         ["Hall, 11:00: Judo", "Hall, 10:00 to 11:00: Judo"]),
+        ("<td>Hall<td colspan=3>Keynote", "<td>Hall<td>Keynote", HOURS,
+         ["Hall, 9:00 to 11:00: Keynote", "Hall, 9:00: Keynote"]),
+        ("<td>Hall<td colspan=2>Yoga<td>Judo", "<td>Hall<td>Yoga<td colspan=2>Judo", "",
+         ["Hall, column 2 to 3: Yoga", "Hall, column 2: Yoga", "Hall, column 4: Judo", "Hall, column 3 to 4: Judo"]),
+        ("<td>9<td rowspan=2>Art<td>Biology<tr><td>10<td>Chemistry",
+         "<td>9<td>Art<td rowspan=2>Biology<tr><td>10<td>Chemistry", DAYS,
+         ["10, Tue: Chemistry", "10, Mon: Chemistry"]),
+    ],
+)  # fmt: skip
+def test_what_takes_other_columns_is_told(before: str, after: str, head: str, words: list[str]) -> None:
+    assert told(page(f"<tr>{before}", head=head), page(f"<tr>{after}", head=head)) == words
+    assert not is_same(page(f"<tr>{before}", head=head), page(f"<tr>{after}", head=head))
+
+
+def test_a_column_that_comes_moves_no_cell_that_reaches_over_it() -> None:
+    more = "<tr><th>Room</th><th>9:00</th><th></th><th>10:00</th><th>11:00</th></tr>"
+    before, after = "<tr><td>Hall<td colspan=2>Yoga<td>Judo", "<tr><td>Hall<td colspan=3>Yoga<td>Judo"
+    assert told(page(before, head=HOURS), page(after, head=more)) == []
+
+
+def test_cells_of_many_rows_cost_no_more_than_their_number() -> None:
+    cells = "<td colspan=1000 rowspan=1000>x" * 2_000
+    before = page(f"<tr>{cells}" * 5 + row("Backup", "✓", ""), head="")
+    begun = process_time()
+    told(before, before.replace("✓</td><td>".encode(), "</td><td>✓".encode()))
+    assert process_time() - begun < 5
