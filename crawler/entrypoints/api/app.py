@@ -60,8 +60,9 @@ from crawler.entrypoints.mcp.over_http import McpDispatch, McpDoor
 from crawler.telemetry import configure_logs
 
 PREFIX = "/api/v1"
-POOL_SIZE = 10
-"""Connections to Postgres that stay open; as many more are opened under load."""
+POOL_SIZE = 15
+"""Connections to Postgres that stay open; as many more are opened under load. Together these are more than all exports
+and the requests of one caller, so that he cannot hold them all."""
 _ROUTERS = (
     projects,
     credentials,
